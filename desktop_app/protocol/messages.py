@@ -1,0 +1,173 @@
+"""Every message that crosses the pipe between window and engine. Typed, tagged, versioned.
+
+Commands go to the engine, events come back. Each `Load` and `Generate` is answered by exactly one ending event:
+`Loaded` or `Finished`, `Cancelled`, or `Failed`.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from desktop_app.core.errors import Problem
+from desktop_app.core.facts import Costs, Device, ModelFacts
+from desktop_app.core.rounds import Round
+from desktop_app.core.settings import AnswerSettings, ModelSettings
+
+PROTOCOL_VERSION = 1
+
+
+class Role(StrEnum):
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+class Part(StrEnum):
+    """Which half of the pair a load event speaks of."""
+
+    TARGET = "target"
+    DRAFT = "draft"
+
+
+class Stop(StrEnum):
+    """Why an answer ended."""
+
+    END = "end"
+    """The model ended it."""
+    STOP_STRING = "stop-string"
+    LIMIT = "limit"
+    """`max_tokens` reached."""
+    CONTEXT = "context"
+    """The context is full."""
+
+
+class ChatMessage(msgspec.Struct, frozen=True):
+    role: Role
+    content: str
+
+
+class Command(msgspec.Struct, frozen=True, tag=True):
+    """Base of what the window may ask."""
+
+
+class Load(Command, frozen=True, tag=True):
+    """The pair that should be in memory. What already is, stays; what isn't named, goes."""
+
+    request: int
+    target: ModelSettings
+    draft: ModelSettings | None = None
+
+
+class Generate(Command, frozen=True, tag=True):
+    request: int
+    messages: tuple[ChatMessage, ...]
+    settings: AnswerSettings
+
+
+class Cancel(Command, frozen=True, tag=True):
+    """Stop that request now. Unknown or finished requests are ignored."""
+
+    request: int
+
+
+class Unload(Command, frozen=True, tag=True):
+    pass
+
+
+class Shutdown(Command, frozen=True, tag=True):
+    pass
+
+
+class Event(msgspec.Struct, frozen=True, tag=True):
+    """Base of what the engine reports."""
+
+
+class Ready(Event, frozen=True, tag=True):
+    """First event of every engine process."""
+
+    protocol: int
+    llama_cpp_python: str
+    gpu_offload: bool
+    devices: tuple[Device, ...]
+
+
+class LoadProgress(Event, frozen=True, tag=True):
+    request: int
+    part: Part
+    fraction: float
+
+
+class Loaded(Event, frozen=True, tag=True):
+    request: int
+    target: ModelFacts
+    draft: ModelFacts | None
+    draft_problem: Problem | None
+    """Why a draft that was asked for can't be used; the target chats on plainly."""
+
+
+class Calibrated(Event, frozen=True, tag=True):
+    """Comes some time after `Loaded`, unless a command came first."""
+
+    costs: Costs
+
+
+class Unloaded(Event, frozen=True, tag=True):
+    pass
+
+
+class Prefilling(Event, frozen=True, tag=True):
+    """Progress through the prompt. `reused` tokens were in the cache already; `done` counts them too."""
+
+    request: int
+    done: int
+    total: int
+    reused: int
+
+
+class RoundDone(Event, frozen=True, tag=True):
+    request: int
+    round: Round
+    visible: int
+    """Characters of the answer so far that are certain to stay."""
+    context: int
+    """Tokens in the target's context after this round."""
+
+
+class Finished(Event, frozen=True, tag=True):
+    request: int
+    stop: Stop
+    visible: int
+    tail: str
+    """What an unfinished character at the end leaves."""
+    seed: int
+    first_token_s: float | None
+    """From the start of the request to its first round, None if there was none."""
+    prefill_s: float
+    speculation_problem: Problem | None = None
+    """Why speculation that was asked for did not run."""
+
+
+class Cancelled(Event, frozen=True, tag=True):
+    request: int
+
+
+class Failed(Event, frozen=True, tag=True):
+    request: int
+    problem: Problem
+
+
+AnyCommand = Load | Generate | Cancel | Unload | Shutdown
+AnyEvent = (
+    Ready
+    | LoadProgress
+    | Loaded
+    | Calibrated
+    | Unloaded
+    | Prefilling
+    | RoundDone
+    | Finished
+    | Cancelled
+    | Failed
+)
