@@ -1,0 +1,36 @@
+"""The seam behind which every drafter stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from desktop_app.core.acceptance import AcceptanceRule, Drafted
+
+
+class Drafter(Protocol):
+    """Proposes tokens and learns what became of them.
+
+    A drafter that reads the target's hidden states takes the target's context in its constructor; everything else it
+    needs arrives here: the committed tokens, each batch the target decoded, and how many of its tokens were kept.
+    """
+
+    @property
+    def busy_s(self) -> float:
+        """Seconds spent so far on drafting itself: inside the draft's `llama_decode`, or searching."""
+
+    @property
+    def sample_s(self) -> float:
+        """Seconds spent so far on turning the draft's logits into tokens."""
+
+    def prefill(self, tokens: Sequence[int]) -> Iterator[int]:
+        """Get ready for a prompt; yield the count of tokens done, as it grows. Raises Aborted."""
+
+    def draft(self, committed: Sequence[int], limit: int, rule: AcceptanceRule) -> Iterator[Drafted]:
+        """Propose up to `limit` tokens to follow `committed`, one by one.
+
+        The caller stops taking when it wants no more; nothing is computed ahead. Raises Aborted.
+        """
+
+    def observe(self, batch: Sequence[int], accepted: int) -> None:
+        """The target decoded `batch`: the last committed token, then what was drafted, of which `accepted` were kept."""

@@ -1,0 +1,189 @@
+"""The decode loop: rounds of drafting and verifying, plain steps where there is no draft.
+
+A generator of events; it keeps the books of both caches and touches neither pipe nor window. Bookkeeping, with L tokens
+committed and decoded and the last token of `committed` still to be decoded: the target decodes that one and the γ drafted
+ones in one pass and holds L + γ + 1; with a accepted it is cut back to L + 1 + a.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from desktop_app.core.acceptance import AcceptanceRule, Drafted, Judgement, Pick, Refused, rule_for
+from desktop_app.core.errors import DraftglassError, Problem
+from desktop_app.core.rounds import OWN, Kind, Round, Seconds, Token
+from desktop_app.core.sampling import Logits
+from desktop_app.core.settings import AnswerSettings
+from desktop_app.engine.drafters.base import Drafter
+from desktop_app.engine.llama.context import BATCH, Context
+from desktop_app.engine.writer import Writer
+from desktop_app.protocol.messages import Finished, Prefilling, RoundDone, Stop
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One answer to write."""
+
+    request: int
+    prompt: tuple[int, ...]
+    """At least one token, fewer than the context holds."""
+    settings: AnswerSettings
+    seed: int
+    speculation_problem: Problem | None = None
+    """Why there is no drafter although speculation was asked for."""
+
+
+class Generation:
+    """Writes one answer. `events()` runs it; Aborted leaves both caches consistent."""
+
+    def __init__(self, task: Task, target: Context, drafter: Drafter | None) -> None:
+        self._task = task
+        self._target = target
+        self._drafter = drafter
+        self._problem = task.speculation_problem
+        self._rule: AcceptanceRule = rule_for(task.settings.sampling, task.settings.speculation.rule, task.seed)
+        self._writer = Writer(
+            target.model.vocabulary, stops=task.settings.stop, max_tokens=task.settings.max_tokens
+        )
+        self._committed = list(task.prompt)
+        self._clock = _Clock(target, drafter)
+
+    def events(self) -> Iterator[Prefilling | RoundDone | Finished]:
+        """Prefilling …, RoundDone …, one Finished. Raises Aborted where the abort flag was set."""
+        began = time.perf_counter()
+        yield from self._prefill()
+        prefilled = time.perf_counter()
+        first_token_s = None
+        for round_ in self._rounds():
+            if first_token_s is None:
+                first_token_s = time.perf_counter() - began
+            yield RoundDone(self._task.request, round_, self._writer.visible, len(self._committed))
+        tail = self._writer.close()
+        yield Finished(
+            request=self._task.request,
+            stop=self._writer.stop or Stop.CONTEXT,
+            visible=self._writer.visible,
+            tail=tail,
+            seed=self._task.seed,
+            first_token_s=first_token_s,
+            prefill_s=prefilled - began,
+            speculation_problem=self._problem,
+        )
+
+    def _prefill(self) -> Iterator[Prefilling]:
+        """Read all but the last token of the prompt, which the first round decodes."""
+        tokens = self._task.prompt[:-1]
+        draft_progress: Iterator[int] = iter(()) if self._drafter is None else self._drafter.prefill(tokens)
+        reused, done = None, 0
+        for target_done, _draft_done in zip_longest(self._target.prefill(tokens), draft_progress):
+            done = done if target_done is None else target_done
+            reused = done if reused is None else reused
+            yield Prefilling(self._task.request, done + 1, len(self._task.prompt), reused)
+
+    def _rounds(self) -> Iterator[Round]:
+        self._clock.start()
+        index = 0
+        while self._writer.stop is None and len(self._committed) < self._target.n_ctx:
+            yield self._round(index)
+            index += 1
+
+    def _round(self, index: int) -> Round:
+        position = len(self._committed)
+        drafted = self._draft()
+        batch = [self._committed[-1], *(token.id for token in drafted)]
+        rows = self._target.decode(batch, rows=len(batch))
+        tokens = self._verify(drafted, rows)
+        accepted = sum(token.kind is Kind.ACCEPTED for token in tokens)
+        self._target.truncate(position + accepted)
+        if self._drafter is not None and drafted:
+            self._drafter.observe(batch, accepted)
+        cut = tokens[-1].kind not in OWN
+        return Round(index, position, len(drafted), tuple(tokens), self._clock.lap(), cut)
+
+    def _draft(self) -> list[Drafted]:
+        """Up to γ tokens; fewer where the context, the token limit or the drafter ends before."""
+        gamma = min(
+            self._task.settings.speculation.gamma,
+            self._target.n_ctx - len(self._committed) - 1,
+            self._writer.tokens_left - 1,
+            BATCH - 1,
+        )
+        if self._drafter is None or gamma < 1:
+            return []
+        try:
+            return list(self._drafter.draft(self._committed, gamma, self._rule))
+        except DraftglassError as error:
+            logger.warning("the draft failed, going on plainly: %s", error)
+            self._drafter, self._problem = None, error.problem
+            return []
+
+    def _verify(self, drafted: Sequence[Drafted], rows: Logits) -> list[Token]:
+        """Judge the drafted tokens by the target's rows, shape (γ + 1, n_vocab); the tokens of the round."""
+        tokens: list[Token] = []
+        for place, (draft, row) in enumerate(zip(drafted, rows, strict=False)):
+            judgement = self._judge(draft, row)
+            if isinstance(judgement, Refused):
+                text = self._writer.preview(draft.id)
+                tokens.append(Token(draft.id, text, Kind.REJECTED, judgement.p, draft.q, judgement.chance))
+                tokens += self._discarded(drafted[place + 1 :])
+                return [*tokens, self._own(judgement.instead, Kind.CORRECTED)]
+            text = self._emit(draft.id)
+            tokens.append(Token(draft.id, text, Kind.ACCEPTED, judgement.p, draft.q, judgement.chance))
+            if self._writer.stop is not None:
+                return tokens + self._discarded(drafted[place + 1 :])
+        return [*tokens, self._own(self._pick(rows[-1]), Kind.BONUS if drafted else Kind.PLAIN)]
+
+    def _judge(self, draft: Drafted, row: Logits) -> Judgement:
+        with self._clock.sampling():
+            return self._rule.judge(draft, row, self._committed)
+
+    def _pick(self, row: Logits) -> Pick:
+        with self._clock.sampling():
+            return self._rule.pick(row, self._committed)
+
+    def _discarded(self, drafted: Sequence[Drafted]) -> list[Token]:
+        return [Token(token.id, self._writer.preview(token.id), Kind.DISCARDED, None, token.q) for token in drafted]
+
+    def _own(self, pick: Pick, kind: Kind) -> Token:
+        return Token(pick.id, self._emit(pick.id), kind, pick.p)
+
+    def _emit(self, token: int) -> str:
+        self._committed.append(token)
+        return self._writer.write(token)
+
+
+class _Clock:
+    """Splits the wall time between two laps into the parts of a round."""
+
+    def __init__(self, target: Context, drafter: Drafter | None) -> None:
+        self._target = target
+        self._drafter = drafter
+        self._sample_s = 0.0
+        self._before = self._read()
+
+    def start(self) -> None:
+        self._before = self._read()
+
+    @contextmanager
+    def sampling(self) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self._sample_s += time.perf_counter() - began
+
+    def lap(self) -> Seconds:
+        """The parts since the lap before."""
+        before, self._before = self._before, self._read()
+        wall, draft, verify, sample = (now - then for now, then in zip(self._before, before, strict=True))
+        return Seconds(draft, verify, sample, max(0.0, wall - draft - verify - sample))
+
+    def _read(self) -> tuple[float, float, float, float]:
+        drafter = self._drafter
+        draft_s, draft_sample_s = (drafter.busy_s, drafter.sample_s) if drafter else (0.0, 0.0)
+        return time.perf_counter(), draft_s, self._target.busy_s, self._sample_s + draft_sample_s

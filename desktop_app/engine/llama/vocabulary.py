@@ -1,0 +1,60 @@
+"""Text to tokens and back, by the model's own vocabulary."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+
+import llama_cpp.llama_cpp as api
+
+
+class Vocabulary:
+    def __init__(self, model: int) -> None:
+        self._vocab = api.llama_model_get_vocab(model)
+        self.size = api.llama_vocab_n_tokens(self._vocab)
+        self.kind = api.llama_vocab_type(self._vocab)
+        self.adds_bos = bool(api.llama_vocab_get_add_bos(self._vocab))
+        self.adds_eos = bool(api.llama_vocab_get_add_eos(self._vocab))
+        self.bos = api.llama_vocab_bos(self._vocab)
+        self.eos = api.llama_vocab_eos(self._vocab)
+        self.end_ids = frozenset(id for id in range(self.size) if api.llama_vocab_is_eog(self._vocab, id))
+        self._pieces: dict[int, bytes] = {}
+
+    def tokenize(self, text: str, *, add_special: bool, parse_special: bool = True) -> list[int]:
+        data = text.encode("utf-8", errors="replace")
+        room = len(data) + 8
+        tokens = (api.llama_token * room)()
+        count = api.llama_tokenize(self._vocab, data, len(data), tokens, room, add_special, parse_special)
+        if count < 0:
+            raise ValueError(f"tokenizer asked for {-count} places, had {room}")
+        return list(tokens[:count])
+
+    def piece(self, token: int) -> bytes:
+        """The bytes that a token adds to the text; control tokens add none."""
+        piece = self._pieces.get(token)
+        if piece is None:
+            piece = self._pieces[token] = b"" if token in self.end_ids else self._read_piece(token, special=False)
+        return piece
+
+    def name(self, token: int) -> str:
+        """A token as a person reads it, control tokens included."""
+        if not 0 <= token < self.size:
+            return ""
+        return self._read_piece(token, special=True).decode("utf-8", errors="replace")
+
+    def texts(self) -> list[bytes]:
+        """Every token's text as the model file spells it, by id."""
+        return [api.llama_vocab_get_text(self._vocab, id) for id in range(self.size)]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """All tokens at once."""
+        return b"".join(map(self.piece, tokens)).decode("utf-8", errors="replace")
+
+    def _read_piece(self, token: int, *, special: bool) -> bytes:
+        room = 64
+        while True:
+            buffer = ctypes.create_string_buffer(room)
+            count = api.llama_token_to_piece(self._vocab, token, buffer, room, 0, special)
+            if count >= 0:
+                return buffer.raw[:count]
+            room = -count

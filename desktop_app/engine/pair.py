@@ -1,0 +1,180 @@
+"""The pair in memory: target and draft, each with its weights, cache and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import psutil
+
+from desktop_app.core.errors import Blame, DraftglassError, Fault, Problem
+from desktop_app.core.facts import ModelFacts
+from desktop_app.core.pairing import VocabFacts, compare
+from desktop_app.core.settings import DraftSource, ModelSettings, Speculation
+from desktop_app.engine.drafters.base import Drafter
+from desktop_app.engine.drafters.lookup import LookupDrafter
+from desktop_app.engine.drafters.model import ModelDrafter
+from desktop_app.engine.llama.abort import AbortFlag
+from desktop_app.engine.llama.context import Context
+from desktop_app.engine.llama.model import Model
+from desktop_app.engine.llama.template import ChatTemplate
+from desktop_app.protocol.messages import Part
+
+OnProgress = Callable[[Part, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    settings: ModelSettings
+    model: Model
+    context: Context
+    template: ChatTemplate
+
+    def close(self) -> None:
+        self.context.close()
+        self.model.close()
+
+    @property
+    def facts(self) -> ModelFacts:
+        model = self.model
+        return ModelFacts(
+            path=model.path,
+            name=model.name,
+            description=model.description,
+            size_bytes=model.size_bytes,
+            n_vocab=model.vocabulary.size,
+            n_ctx=self.context.n_ctx,
+            n_ctx_train=model.n_ctx_train,
+            n_layers=model.n_layers,
+            gpu_layers=model.gpu_layers,
+            threads=self.context.threads,
+            template=self.template.source,
+            rollback=self.context.can_roll_back,
+        )
+
+
+class Pair:
+    """Loads what is asked for and keeps what already fits. A draft that can't be used never costs the target."""
+
+    def __init__(self, abort: AbortFlag) -> None:
+        self._abort = abort
+        self.target: LoadedModel | None = None
+        self.draft: LoadedModel | None = None
+        self.draft_problem: Problem | None = None
+
+    def load(self, target: ModelSettings, draft: ModelSettings | None, on_progress: OnProgress) -> None:
+        """Have this pair in memory. Raises LoadAborted, or DraftglassError where the target can't be loaded."""
+        if self.target is None or self.target.settings != target:
+            self.unload()
+            self.target = self._open(target, Part.TARGET, on_progress)
+        wanted = None if draft is None else _sized_like(draft, self.target)
+        if self.draft is not None and (wanted is None or self.draft.settings != wanted):
+            self.draft.close()
+            self.draft = None
+        self.draft_problem = None
+        if wanted is not None and self.draft is None:
+            self._load_draft(wanted, on_progress)
+
+    def unload(self) -> None:
+        for loaded in (self.draft, self.target):
+            if loaded is not None:
+                loaded.close()
+        self.target = self.draft = self.draft_problem = None
+
+    def drafter(self, speculation: Speculation) -> Drafter | Problem | None:
+        """What drafts under these settings; a Problem where it can't, None where nothing was asked for."""
+        if not speculation.enabled or speculation.source is DraftSource.NONE:
+            return None
+        assert self.target is not None
+        if not self.target.context.can_roll_back:
+            return _no_rollback(self.target.model.name)
+        if speculation.source is DraftSource.LOOKUP:
+            return LookupDrafter(min_n=speculation.lookup_min_n, max_n=speculation.lookup_max_n)
+        if self.draft is None:
+            return self.draft_problem or Problem("No draft is loaded.", "Choose one.", Blame.USER)
+        return ModelDrafter(self.draft.context, n_vocab=self.target.model.vocabulary.size)
+
+    def _load_draft(self, settings: ModelSettings, on_progress: OnProgress) -> None:
+        assert self.target is not None
+        try:
+            draft = self._open(settings, Part.DRAFT, on_progress)
+        except DraftglassError as error:
+            self.draft_problem = error.problem
+            return
+        self.draft_problem = _misfit(self.target, draft)
+        if self.draft_problem is None:
+            self.draft = draft
+        else:
+            draft.close()
+
+    def _open(self, settings: ModelSettings, part: Part, on_progress: OnProgress) -> LoadedModel:
+        def report(fraction: float) -> bool:
+            on_progress(part, fraction)
+            return not self._abort.is_set()
+
+        model = Model(settings.path, gpu_layers=settings.gpu_layers, on_progress=report)
+        try:
+            context = Context(
+                model,
+                n_ctx=min(settings.n_ctx, model.n_ctx_train),
+                threads=settings.threads or default_threads(),
+                abort=self._abort,
+            )
+        except BaseException:
+            model.close()
+            raise
+        return LoadedModel(settings, model, context, ChatTemplate(model))
+
+
+def default_threads() -> int:
+    """Physical cores: llama.cpp's arithmetic gains nothing from a core's second thread."""
+    return psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
+
+
+def vocabulary_facts(model: Model) -> VocabFacts:
+    vocabulary = model.vocabulary
+    return VocabFacts(
+        type=str(vocabulary.kind),
+        tokens=vocabulary.texts(),
+        add_bos=vocabulary.adds_bos,
+        add_eos=vocabulary.adds_eos,
+        bos_id=vocabulary.bos,
+        eos_id=vocabulary.eos,
+        eog_ids=vocabulary.end_ids,
+    )
+
+
+def _sized_like(draft: ModelSettings, target: LoadedModel) -> ModelSettings:
+    """The draft sees the whole conversation, so its context is the target's."""
+    return ModelSettings(draft.path, target.context.n_ctx, draft.gpu_layers, draft.threads)
+
+
+def _misfit(target: LoadedModel, draft: LoadedModel) -> Problem | None:
+    """Why this draft can't serve this target."""
+    verdict = compare(vocabulary_facts(target.model), vocabulary_facts(draft.model))
+    if not verdict.ok:
+        return Problem(
+            verdict.reason[:1].upper() + verdict.reason[1:] + ".",
+            "Choose a draft of the same model family.",
+            Blame.USER,
+            Fault.VOCABULARY,
+        )
+    if not draft.context.can_roll_back:
+        return _no_rollback(draft.model.name)
+    if draft.context.n_ctx < target.context.n_ctx:
+        return Problem(
+            f"The draft's context holds {draft.context.n_ctx} tokens, the target's {target.context.n_ctx}.",
+            f"Load the target with a context of {draft.context.n_ctx}, or choose another draft.",
+            Blame.USER,
+        )
+    return None
+
+
+def _no_rollback(name: str) -> Problem:
+    return Problem(
+        f"{name} keeps a running state from which refused tokens can't be removed.",
+        "Choose a model with attention memory to speculate.",
+        Blame.USER,
+    )
+
+
