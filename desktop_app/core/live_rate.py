@@ -15,8 +15,8 @@ WINDOW_S = 1.5
 """Long enough to span a good and a bad round, short enough to follow the text."""
 MIN_ROUNDS = 3
 """Fewer rounds say more about luck than about speed: the course starts behind them."""
-MAX_POINTS = 512
-"""More than a chart has columns."""
+MAX_POINTS = 240
+"""About as many as the panel's chart has columns; painting more costs time and shows nothing."""
 
 
 @dataclass(frozen=True, slots=True)

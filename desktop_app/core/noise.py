@@ -15,7 +15,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def uniform(seed: int, position: int, ids: Ids) -> Floats:
-    """Uniform numbers strictly between 0 and 1, one per id: splitmix64 (Steele, Lea, Flood 2014), chained over the key."""
+    """Numbers strictly between 0 and 1, one per id: splitmix64 (Steele, Lea, Flood 2014), chained over the key."""
     key = _mix(_mix(np.uint64(seed % 2**64)) ^ np.uint64(position))
     bits = _mix(key ^ ids.astype(np.uint64))
     return ((bits >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52

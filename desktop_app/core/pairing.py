@@ -76,21 +76,21 @@ def _compare_types(target: VocabFacts, draft: VocabFacts) -> Verdict | None:
 
 def _compare_added(target: VocabFacts, draft: VocabFacts) -> Verdict | None:
     for what, ours, theirs, our_id, their_id in (
-        ("start", target.add_bos, draft.add_bos, target.bos_id, draft.bos_id),
-        ("end", target.add_eos, draft.add_eos, target.eos_id, draft.eos_id),
+        ("a start", target.add_bos, draft.add_bos, target.bos_id, draft.bos_id),
+        ("an end", target.add_eos, draft.add_eos, target.eos_id, draft.eos_id),
     ):
         if _differ(ours, theirs):
             has, has_not = ("target", "draft") if ours else ("draft", "target")
             return Verdict(
                 ok=False,
-                reason=f"only the {has}'s vocabulary adds a {what} token",
-                detail=f"The {has} adds a token at the {what} of a text, the {has_not} does not.",
+                reason=f"only the {has}'s vocabulary adds {what} token",
+                detail=f"The {has} adds {what} token to a text, the {has_not} does not.",
             )
         if ours and theirs and _differ(our_id, their_id):
             return Verdict(
                 ok=False,
-                reason=f"the draft has another {what} token ({their_id}, target {our_id})",
-                detail=f"The target adds token {our_id} at the {what} of a text, the draft token {their_id}.",
+                reason=f"the draft adds {what} token of its own ({their_id}, target {our_id})",
+                detail=f"Both add {what} token to a text: the target token {our_id}, the draft token {their_id}.",
             )
     return None
 

@@ -10,8 +10,9 @@ def expected_tokens(alpha: float, gamma: int) -> float:
     return float(sum(alpha**i for i in range(gamma + 1)))
 
 
-def predicted_speedup(*, alpha: float, gamma: int, plain_s: float, draft_step_s: float, verify_s: float,
-                      overhead_s: float = 0.0) -> float:
+def predicted_speedup(
+    *, alpha: float, gamma: int, plain_s: float, draft_step_s: float, verify_s: float, overhead_s: float = 0.0
+) -> float:
     """E(γ)·C(1) / (γ·t_draft + C(γ+1) + overhead): speed relative to plain decoding, all costs in seconds.
 
     Leviathan et al. 2022, theorem 3.8, with the cost of the verifying pass measured instead of taken as one plain pass.

@@ -1,8 +1,9 @@
 """The decode loop: rounds of drafting and verifying, plain steps where there is no draft.
 
-A generator of events; it keeps the books of both caches and touches neither pipe nor window. Bookkeeping, with L tokens
-committed and decoded and the last token of `committed` still to be decoded: the target decodes that one and the γ drafted
-ones in one pass and holds L + γ + 1; with a accepted it is cut back to L + 1 + a.
+A generator of events; it keeps the books of both caches and touches neither pipe nor window.
+
+The books: `committed` is prompt and answer; its last token is not decoded yet. With L tokens before it, the target
+decodes it and the γ drafted ones in one pass and holds L + 1 + γ; with `a` accepted it is cut back to L + 1 + a.
 """
 
 from __future__ import annotations
@@ -49,9 +50,7 @@ class Generation:
         self._drafter = drafter
         self._problem = task.speculation_problem
         self._rule: AcceptanceRule = rule_for(task.settings.sampling, task.settings.speculation.rule, task.seed)
-        self._writer = Writer(
-            target.model.vocabulary, stops=task.settings.stop, max_tokens=task.settings.max_tokens
-        )
+        self._writer = Writer(target.model.vocabulary, stops=task.settings.stop, max_tokens=task.settings.max_tokens)
         self._committed = list(task.prompt)
         self._clock = _Clock(target, drafter)
 

@@ -134,7 +134,7 @@ def default_threads() -> int:
 def vocabulary_facts(model: Model) -> VocabFacts:
     vocabulary = model.vocabulary
     return VocabFacts(
-        type=str(vocabulary.kind),
+        type=vocabulary.kind,
         tokens=vocabulary.texts(),
         add_bos=vocabulary.adds_bos,
         add_eos=vocabulary.adds_eos,
@@ -176,5 +176,3 @@ def _no_rollback(name: str) -> Problem:
         "Choose a model with attention memory to speculate.",
         Blame.USER,
     )
-
-

@@ -52,9 +52,7 @@ _EXIT_GRACE_S = 3.0
 
 
 def main() -> int:
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     # Frames own the real standard output; whatever else prints there goes to the log.
     output = os.dup(1)
     os.dup2(2, 1)
@@ -153,7 +151,9 @@ class Worker:
             return False
         except Exception as error:
             logger.exception("request %d failed", request)
-            self._pipe.send(Failed(request, Problem(f"The engine failed: {error!r}.", "Please report this with the log.")))
+            self._pipe.send(
+                Failed(request, Problem(f"The engine failed: {error!r}.", "Please report it with the log."))
+            )
             return False
         finally:
             self._cancellation.end()
@@ -170,9 +170,7 @@ class Worker:
         self._pair.load(command.target, command.draft, report)
         target, draft = self._pair.target, self._pair.draft
         assert target is not None
-        self._pipe.send(
-            Loaded(command.request, target.facts, draft.facts if draft else None, self._pair.draft_problem)
-        )
+        self._pipe.send(Loaded(command.request, target.facts, draft.facts if draft else None, self._pair.draft_problem))
 
     def _calibrate(self) -> None:
         try:

@@ -33,4 +33,4 @@ class Drafter(Protocol):
         """
 
     def observe(self, batch: Sequence[int], accepted: int) -> None:
-        """The target decoded `batch`: the last committed token, then what was drafted, of which `accepted` were kept."""
+        """The target decoded `batch`: the last committed token, then the drafted ones, `accepted` of them kept."""

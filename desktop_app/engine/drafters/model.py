@@ -50,4 +50,5 @@ class ModelDrafter:
         while len(history) - len(self._context.held) > BATCH:
             at = len(self._context.held)
             self._context.decode(history[at : at + BATCH], rows=0)
-        return self._context.decode(history[len(self._context.held) :], rows=1)[0]
+        logits: Logits = self._context.decode(history[len(self._context.held) :], rows=1)[0]
+        return logits

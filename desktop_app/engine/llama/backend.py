@@ -28,7 +28,7 @@ _errors: deque[str] = deque(maxlen=20)
 _listeners: list[Callable[[str], None]] = []
 
 
-@api.llama_log_callback
+@api.llama_log_callback  # type: ignore[untyped-decorator]  # a ctypes function type
 def _on_log(level: int, text: bytes, _data: ctypes.c_void_p) -> None:
     line = text.decode("utf-8", errors="replace").rstrip()
     if not line:
@@ -91,8 +91,8 @@ def _device(lib: ctypes.CDLL, handle: int) -> Device:
 
 @cache
 def _ggml() -> ctypes.CDLL:
-    """ggml's functions through libllama's handle: a handle of their own would be a second copy with its own registry."""
-    lib: ctypes.CDLL = api._lib
+    """ggml's functions through libllama's handle; its own handle would be a second copy with its own registry."""
+    lib: ctypes.CDLL = api._lib  # noqa: SLF001  the package exports no other way to this handle
     lib.ggml_backend_dev_count.restype = ctypes.c_size_t
     lib.ggml_backend_dev_get.argtypes = [ctypes.c_size_t]
     lib.ggml_backend_dev_get.restype = ctypes.c_void_p

@@ -5,10 +5,9 @@ The one place that calls `llama_decode`. It knows which tokens the cache holds, 
 
 from __future__ import annotations
 
-import ctypes
 import time
 from collections.abc import Iterator, Sequence
-from os.path import commonprefix
+from itertools import takewhile
 
 import llama_cpp.llama_cpp as api
 import numpy as np
@@ -84,7 +83,7 @@ class Context:
         return self._logits(rows)
 
     def prefill(self, tokens: Sequence[int]) -> Iterator[int]:
-        """Make the cache hold exactly `tokens`, keeping what it already has of them; yield the count held, as it grows."""
+        """Make the cache hold exactly `tokens`, keeping what it has of them; yield the count held, as it grows."""
         self.truncate(self._reusable(tokens))
         yield len(self.held)
         while len(self.held) < len(tokens):
@@ -107,7 +106,7 @@ class Context:
 
     def _reusable(self, tokens: Sequence[int]) -> int:
         """Length of the common prefix of what is held and `tokens`, where the cache can be cut back to it."""
-        common = len(commonprefix([self.held, list(tokens)]))
+        common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(self.held, tokens, strict=False)))
         return common if common == len(self.held) or self.can_roll_back else 0
 
     def _logits(self, rows: int) -> Logits:
@@ -149,7 +148,7 @@ def _create(model: Model, n_ctx: int, threads: int, abort: AbortFlag) -> int:
     if not handle:
         raise DraftglassError(
             Problem(
-                f"There is no room for a context of {n_ctx} tokens: {backend.take_errors() or 'llama.cpp gave no reason'}.",
+                f"There is no room for a context of {n_ctx} tokens: {backend.take_errors() or 'no reason given'}.",
                 "Set a smaller context or choose a smaller model.",
                 Blame.ENVIRONMENT,
                 Fault.OUT_OF_MEMORY,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 import llama_cpp.llama_cpp as api
 
@@ -35,7 +36,7 @@ class Model:
         self.n_ctx_train = int(api.llama_model_n_ctx_train(self._handle))
         self.n_layers = int(api.llama_model_n_layer(self._handle))
         self.description = self._text(api.llama_model_desc)
-        self.name = self.metadata("general.name") or os.path.basename(path)
+        self.name = self.metadata("general.name") or Path(path).name
         offloadable = self.n_layers + 1
         asked = offloadable if gpu_layers < 0 else min(gpu_layers, offloadable)
         self.gpu_layers = asked if backend.supports_gpu() else 0
@@ -66,7 +67,7 @@ class Model:
 
 
 def _load(path: str, gpu_layers: int, on_progress: Callable[[float], bool]) -> int:
-    if not os.path.isfile(path):
+    if not Path(path).is_file():
         raise DraftglassError(
             Problem(f"There is no file {path}.", "Choose another model.", Blame.USER, Fault.BAD_MODEL)
         )
@@ -90,7 +91,7 @@ def _load(path: str, gpu_layers: int, on_progress: Callable[[float], bool]) -> i
 
 
 def _refusal(path: str) -> DraftglassError:
-    name, cause = os.path.basename(path), backend.take_errors()
+    name, cause = Path(path).name, backend.take_errors()
     if "alloc" in cause or "memory" in cause:
         return DraftglassError(
             Problem(

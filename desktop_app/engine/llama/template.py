@@ -49,7 +49,7 @@ class ChatTemplate:
         """The prompt, up to where the answer begins. Raises DraftglassError(TEMPLATE) where the template refuses."""
         values = [{"role": str(message.role), "content": message.content} for message in messages]
         try:
-            return str(self._formatter(messages=values).prompt)
+            return str(self._formatter(messages=values).prompt)  # type: ignore[arg-type]  # plain dicts of its shape
         # A template is a program from a stranger: besides Jinja's errors it can divide by zero or index out of range.
         except (jinja2.TemplateError, ValueError, TypeError, LookupError, ArithmeticError, OverflowError) as error:
             raise DraftglassError(
