@@ -114,6 +114,10 @@ class Round:
             return "exactly one token of the target's own"
         if not own and accepted == 0:
             return "every round emits a token"
+        if rejected and not own:
+            return "a rejected token is corrected"
+        if self.count(Kind.DISCARDED) and not rejected and own:
+            return "discarded only behind a rejected token or the end of the answer"
         if own and own[0] is not _own_kind(self.gamma, rejected):
             return "own token is plain without a draft, corrected after a rejection, else bonus"
         if kinds != sorted(kinds, key=_ORDER.__getitem__):

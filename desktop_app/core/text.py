@@ -42,12 +42,17 @@ class StopScanner:
         """Characters that are certainly part of the answer."""
 
     def feed(self, text: str) -> bool:
-        """Add text; True once a stop string is found. `visible` then ends before it."""
+        """Add text; True once a stop string is found. `visible` then ends before it, whatever comes after.
+
+        The first to be complete counts, the longest of those that end together: so no cut into tokens matters.
+        """
+        if self.matched is not None:
+            return True
         searched = max(0, len(self._text) - self._longest + 1)
         self._text += text
         found = min(
             ((at, stop) for stop in self._stops if (at := self._text.find(stop, searched)) >= 0),
-            key=lambda hit: (hit[0], -len(hit[1])),
+            key=lambda hit: (hit[0] + len(hit[1]), hit[0]),
             default=None,
         )
         if found is not None:

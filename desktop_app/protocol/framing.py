@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -15,11 +15,17 @@ Message = TypeVar("Message")
 MAX_FRAME_BYTES = 64 * 1024 * 1024
 """No honest message comes near this; a larger length means that something else wrote to the pipe."""
 
+_SEEN_BYTES = 80
+
 _LENGTH = struct.Struct(">I")
 
 
 class FramingError(Exception):
-    """The bytes on the pipe are not ours."""
+    """The bytes on the pipe are not ours; `seen` is how they begin."""
+
+    def __init__(self, reason: str, seen: bytes) -> None:
+        super().__init__(reason)
+        self.seen = seen[:_SEEN_BYTES]
 
 
 def encode(message: AnyCommand | AnyEvent) -> bytes:
@@ -43,7 +49,7 @@ class FrameReader(Generic[Message]):
         while len(self._buffer) >= _LENGTH.size:
             (length,) = _LENGTH.unpack_from(self._buffer)
             if length > MAX_FRAME_BYTES:
-                raise FramingError(f"frame of {length} bytes")
+                raise FramingError(f"frame of {length} bytes", bytes(self._buffer))
             end = _LENGTH.size + length
             if len(self._buffer) < end:
                 return
@@ -51,17 +57,13 @@ class FrameReader(Generic[Message]):
             del self._buffer[:end]
             try:
                 yield self._decoder.decode(payload)
-            except msgspec.MsgspecError as error:
-                raise FramingError(str(error)) from error
+            except (msgspec.MsgspecError, RecursionError) as error:
+                raise FramingError(str(error), payload) from error
 
 
 def command_reader() -> FrameReader[AnyCommand]:
-    return FrameReader(_decoder(AnyCommand))
+    return FrameReader(msgspec.msgpack.Decoder(AnyCommand))
 
 
 def event_reader() -> FrameReader[AnyEvent]:
-    return FrameReader(_decoder(AnyEvent))
-
-
-def _decoder(union: Any) -> msgspec.msgpack.Decoder[Any]:
-    return msgspec.msgpack.Decoder(union)
+    return FrameReader(msgspec.msgpack.Decoder(AnyEvent))

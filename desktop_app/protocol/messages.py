@@ -160,14 +160,5 @@ class Failed(Event, frozen=True, tag=True):
 
 AnyCommand = Load | Generate | Cancel | Unload | Shutdown
 AnyEvent = (
-    Ready
-    | LoadProgress
-    | Loaded
-    | Calibrated
-    | Unloaded
-    | Prefilling
-    | RoundDone
-    | Finished
-    | Cancelled
-    | Failed
+    Ready | LoadProgress | Loaded | Calibrated | Unloaded | Prefilling | RoundDone | Finished | Cancelled | Failed
 )

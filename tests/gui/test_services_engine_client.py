@@ -16,6 +16,7 @@ from desktop_app.core.errors import Fault, Problem
 from desktop_app.core.settings import AnswerSettings, ModelSettings
 from desktop_app.protocol.messages import Finished, Generate
 from desktop_app.services.engine_client import EngineClient, EngineState, Patience
+from desktop_app.services.engine_process import EngineProcess
 from tests.fakes.scripted_engine import Mishap, Phase, Script, argv, journal, journal_of
 
 TARGET = ModelSettings("/models/target.gguf")
@@ -24,6 +25,8 @@ HASTE = Patience(ready_s=30.0, cancel_s=0.2, shutdown_s=0.3)
 
 MakeClient = Callable[..., EngineClient]
 
+pytestmark = pytest.mark.usefixtures("qtbot")
+
 
 @pytest.fixture
 def journal_path(tmp_path: Path) -> Path:
@@ -31,7 +34,7 @@ def journal_path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def make_client(qtbot: QtBot, tmp_path: Path, journal_path: Path) -> Iterator[MakeClient]:
+def make_client(tmp_path: Path, journal_path: Path) -> Iterator[MakeClient]:
     made: list[EngineClient] = []
 
     def make(script: Script, patience: Patience | None = None) -> EngineClient:
@@ -111,11 +114,11 @@ def test_an_answer_is_cancelled_in_every_phase(qtbot: QtBot, make_client: MakeCl
     at = client.prefilled if phase is Phase.PREFILL else client.round_received
     with qtbot.waitSignal(at):
         request = ask(client)
+    states = Heard(client, "state_changed")
     with qtbot.waitSignal(client.cancelled, timeout=1000) as cancelled:
         client.cancel(request)
-        assert client.state is EngineState.CANCELLING
     assert cancelled.args == [request]
-    assert client.state is EngineState.IDLE
+    assert [state for _, state in states.events] == ["cancelling", "idle"]
 
 
 def test_a_load_is_cancelled(qtbot: QtBot, make_client: MakeClient) -> None:
@@ -189,7 +192,10 @@ def test_the_next_question_starts_a_new_engine_and_loads_the_pair_first(
     load = client.load(TARGET, DRAFT)
     with qtbot.waitSignal(client.died):
         ask(client)
-    with qtbot.waitSignals([client.loaded, client.finished], check_params_cbs=[lambda e: e.request == load, None]):
+    with (
+        qtbot.waitSignal(client.loaded, check_params_cb=lambda loaded: loaded.request == load),
+        qtbot.waitSignal(client.finished),
+    ):
         ask(client)
     assert journal(journal_path) == ["Start", "Load", "Generate", "Start", "Load", "Generate"]
 
@@ -266,6 +272,30 @@ def test_shutdown_ends_the_engine_in_time_and_is_no_death(
     assert heard.events == []
 
 
+def test_what_is_asked_while_stopping_starts_the_engine_again(
+    qtbot: QtBot, make_client: MakeClient, journal_path: Path
+) -> None:
+    client = make_client(Script())
+    with qtbot.waitSignal(client.ready):
+        client.start()
+    client.shutdown()
+    with qtbot.waitSignal(client.loaded):
+        client.load(TARGET, None)
+    assert journal(journal_path) == ["Start", "Shutdown", "Start", "Load"]
+
+
+def test_unloading_forgets_the_pair(qtbot: QtBot, make_client: MakeClient, journal_path: Path) -> None:
+    client = make_client(Script(phase=Phase.STREAM, mishap=Mishap.EXIT, misbehaving_runs=1))
+    with qtbot.waitSignal(client.loaded):
+        client.load(TARGET, None)
+    client.unload()
+    with qtbot.waitSignal(client.died):
+        ask(client)
+    with qtbot.waitSignal(client.finished):
+        ask(client)
+    assert journal(journal_path) == ["Start", "Load", "Unload", "Generate", "Start", "Generate"]
+
+
 def test_waiting_for_the_end_works_without_an_event_loop(qtbot: QtBot, make_client: MakeClient) -> None:
     client = make_client(Script(phase=Phase.STREAM, mishap=Mishap.HANG), HASTE)
     client.load(TARGET, None)
@@ -273,6 +303,16 @@ def test_waiting_for_the_end_works_without_an_event_loop(qtbot: QtBot, make_clie
         ask(client)
     client.wait_until_stopped()
     assert client.state is EngineState.STOPPED
+
+
+def test_waiting_for_the_end_covers_an_engine_that_was_given_up(qtbot: QtBot, make_client: MakeClient) -> None:
+    client = make_client(Script(protocol=99))
+    given_up: list[EngineProcess] = []
+    client.died.connect(lambda _: given_up.extend(client.findChildren(EngineProcess)))
+    with qtbot.waitSignal(client.died):
+        client.start()
+    client.wait_until_stopped()
+    assert [process.running for process in given_up] == [False]
 
 
 def test_stderr_goes_to_the_log_file(qtbot: QtBot, make_client: MakeClient, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def misfit(counts: Sequence[int], probabilities: Sequence[float]) -> str | None:
 
 
 def critical_value(degrees: int) -> float:
-    """99.9th percentile of χ² (Wilson and Hilferty 1931): exact to better than 2 % from one degree of freedom up."""
+    """99.9th percentile of χ² (Wilson and Hilferty 1931): 3 % too high for one degree of freedom, exact soon after."""
     return degrees * (1 - 2 / (9 * degrees) + Z_999 * math.sqrt(2 / (9 * degrees))) ** 3
 
 

@@ -49,7 +49,7 @@ def explained(shown: str, source: str, at: int) -> bool:
         return written in "\n\r\\" or shown == " "
     if shown in "•◦▪":
         return written in "-+*"
-    if written in "\0":
+    if written == "\0":
         return shown == "\ufffd"
     return source.rfind("&", max(0, at - 30), at + 1) >= 0
 
@@ -83,8 +83,38 @@ def test_growing_text_gives_at_every_length_what_the_whole_text_gives(text: str)
 
 def test_random_markup_keeps_positions_and_grows_alike() -> None:
     rng = random.Random(7)
-    pieces = ["*", "**", "_", "`", "```", "~~", "[", "](", ")", "!", "<", ">", "\n", "\n\n", "- ", "1. ", "# ", "> ",
-              "|", "---", "\\", "&amp;", " ", "    ", "\t", "word", "é", "🙂", "=", "\r\n"]
+    pieces = [
+        "*",
+        "**",
+        "_",
+        "`",
+        "```",
+        "~~",
+        "[",
+        "](",
+        ")",
+        "!",
+        "<",
+        ">",
+        "\n",
+        "\n\n",
+        "- ",
+        "1. ",
+        "# ",
+        "> ",
+        "|",
+        "---",
+        "\\",
+        "&amp;",
+        " ",
+        "    ",
+        "\t",
+        "word",
+        "é",
+        "🙂",
+        "=",
+        "\r\n",
+    ]
     for _ in range(300):
         text = "".join(rng.choices(pieces, k=rng.randrange(1, 40)))
         growing = MarkdownReader()
@@ -122,14 +152,35 @@ def test_an_endless_list_is_cut_between_items() -> None:
 def test_blocks_become_the_lines_they_should() -> None:
     lines = lines_of("## Title\n\n> quoted\n\n- a\n  - b\n\n---\n\n```py\nx\n\ny\n```\n\n|h|i|\n|-|-:|\n|c|d|\n")
     assert [(line.kind, line.text) for line in lines] == [
-        (LineKind.HEADING, "Title"), (LineKind.TEXT, "quoted"), (LineKind.TEXT, "a"), (LineKind.TEXT, "b"),
-        (LineKind.RULE, ""), (LineKind.CODE_HEADER, "py"), (LineKind.CODE, "x"), (LineKind.CODE, ""),
-        (LineKind.CODE, "y"), (LineKind.CELL, "h"), (LineKind.CELL, "i"), (LineKind.CELL, "c"), (LineKind.CELL, "d"),
+        (LineKind.HEADING, "Title"),
+        (LineKind.TEXT, "quoted"),
+        (LineKind.TEXT, "a"),
+        (LineKind.TEXT, "b"),
+        (LineKind.RULE, ""),
+        (LineKind.CODE_HEADER, "py"),
+        (LineKind.CODE, "x"),
+        (LineKind.CODE, ""),
+        (LineKind.CODE, "y"),
+        (LineKind.CELL, "h"),
+        (LineKind.CELL, "i"),
+        (LineKind.CELL, "c"),
+        (LineKind.CELL, "d"),
     ]
     assert lines[0].level == 2
     assert lines[1].quote == 1
     assert [line.depth for line in lines[2:4]] == [1, 2]
     assert [(line.cell.row, line.cell.column) for line in lines if line.cell] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def test_tables_in_one_list_stay_apart() -> None:
+    table = "  | a | b |\n  |---|---|\n  | c | d |\n"
+    cells = [
+        line.cell
+        for line in lines_of(
+            f"- one\n\n{table}\n- two\n\n{table.replace('| b', '| b | x').replace('|---|', '|---|---|')}"
+        )
+    ]
+    assert [(cell.row, cell.column) for cell in cells if cell].count((0, 0)) == 2
 
 
 def test_html_and_images_are_shown_as_written() -> None:
@@ -138,5 +189,6 @@ def test_html_and_images_are_shown_as_written() -> None:
 
 
 def test_only_safe_addresses_become_links() -> None:
-    hrefs = {run.style.href for line in lines_of("[a](javascript:x) [b](file:///x) [c](https://x.y)") for run in line.runs}
+    lines = lines_of("[a](javascript:x) [b](file:///x) [c](https://x.y)")
+    hrefs = {run.style.href for line in lines for run in line.runs}
     assert hrefs <= {"", "https://x.y"}

@@ -28,11 +28,13 @@ class Vocabulary:
     def tokenize(self, text: str, *, add_special: bool, parse_special: bool = True) -> list[int]:
         data = text.encode("utf-8", errors="replace")
         room = len(data) + 8
-        tokens = (api.llama_token * room)()
-        count = api.llama_tokenize(self._vocab, data, len(data), tokens, room, add_special, parse_special)
-        if count < 0:
-            raise ValueError(f"tokenizer asked for {-count} places, had {room}")
-        return list(tokens[:count])
+        while True:
+            tokens = (api.llama_token * room)()
+            count = api.llama_tokenize(self._vocab, data, len(data), tokens, room, add_special, parse_special)
+            if count >= 0:
+                return list(tokens[:count])
+            # A vocabulary that spells spaces in bytes needs more tokens than the text has bytes.
+            room = -count
 
     def piece(self, token: int) -> bytes:
         """The bytes that a token adds to the text; control tokens add none."""

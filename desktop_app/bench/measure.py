@@ -1,0 +1,122 @@
+"""Makes one run after another on the loaded pair, in this process: the engine without its pipe.
+
+Owns nothing of the models; reports what the engine's rounds say and draws no conclusions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from desktop_app.bench.deck import Prompt
+from desktop_app.bench.plan import Planned
+from desktop_app.bench.record import RunRecord, record
+from desktop_app.core.errors import DraftglassError, Problem
+from desktop_app.core.rounds import Round
+from desktop_app.core.settings import AnswerSettings, DraftSource
+from desktop_app.engine.drafters.base import Drafter
+from desktop_app.engine.generation import Generation, Task
+from desktop_app.engine.pair import LoadedModel, Pair
+from desktop_app.engine.prompt import prompt_tokens
+from desktop_app.protocol.messages import Finished, RoundDone
+
+WARM_UP_TOKENS = 8
+
+GREEDY = "greedy"
+"""The rule of every run at temperature 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A prompt of the deck, as tokens of the target."""
+
+    id: str
+    category: str
+    tokens: tuple[int, ...]
+
+
+class Measurer:
+    """Answers prompts with the settings given, changing only γ and the seed from run to run."""
+
+    def __init__(self, pair: Pair, settings: AnswerSettings) -> None:
+        """`pair` has a target in memory. The settings carry a seed; the r-th repeat draws with seed + r."""
+        assert pair.target is not None
+        self._pair = pair
+        self._settings = settings
+        self.target: LoadedModel = pair.target
+
+    @property
+    def draft_name(self) -> str | None:
+        """The draft's file, "lookup", or None."""
+        if self._settings.speculation.source is DraftSource.LOOKUP:
+            return str(DraftSource.LOOKUP)
+        return Path(self._pair.draft.model.path).name if self._pair.draft else None
+
+    @property
+    def rule_name(self) -> str:
+        return GREEDY if self._settings.sampling.greedy else str(self._settings.speculation.rule)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether plain and speculative runs should write the same text, not only text of the same distribution."""
+        return self.rule_name != "rejection"
+
+    def prepare(self, prompt: Prompt) -> Prepared:
+        """Raises DraftglassError where the target can't take the prompt."""
+        return Prepared(prompt.id, prompt.category, prompt_tokens(self.target, prompt.messages))
+
+    def warm_up(self, prompt: Prepared, gammas: Sequence[int]) -> None:
+        """Touch weights and caches once, so that the first run that counts doesn't pay for it."""
+        for gamma in (0, *gammas[-1:]):
+            settings = replace(self.settings(Planned(gamma, 0)), max_tokens=WARM_UP_TOKENS)
+            self._answer(prompt, settings)
+
+    def forget(self) -> None:
+        """Empty the caches, so that a prompt's runs don't depend on the prompt before it."""
+        for loaded in (self._pair.target, self._pair.draft):
+            if loaded is not None:
+                loaded.context.clear()
+
+    def run(self, prompt: Prepared, planned: Planned) -> RunRecord:
+        """Answer the prompt. Raises Aborted, or DraftglassError where the draft fails."""
+        rounds, finished = self._answer(prompt, self.settings(planned))
+        return record(
+            rounds,
+            prompt=prompt.id,
+            draft=self.draft_name if planned.gamma else None,
+            rule=self.rule_name,
+            gamma=planned.gamma,
+            repeat=planned.repeat,
+            prefill_s=finished.prefill_s,
+            stop=finished.stop,
+        )
+
+    def settings(self, planned: Planned) -> AnswerSettings:
+        """The settings of a run."""
+        base = self._settings
+        assert base.sampling.seed is not None
+        speculation = replace(base.speculation, enabled=planned.gamma > 0, gamma=planned.gamma)
+        sampling = replace(base.sampling, seed=base.sampling.seed + planned.repeat)
+        return replace(base, sampling=sampling, speculation=speculation)
+
+    def _answer(self, prompt: Prepared, settings: AnswerSettings) -> tuple[list[Round], Finished]:
+        assert settings.sampling.seed is not None
+        task = Task(request=0, prompt=prompt.tokens, settings=settings, seed=settings.sampling.seed)
+        generation = Generation(task, self.target.context, self._drafter(settings))
+        rounds, finished = [], None
+        for event in generation.events():
+            if isinstance(event, RoundDone):
+                rounds.append(event.round)
+            elif isinstance(event, Finished):
+                finished = event
+        assert finished is not None
+        if finished.speculation_problem is not None:
+            raise DraftglassError(finished.speculation_problem)
+        return rounds, finished
+
+    def _drafter(self, settings: AnswerSettings) -> Drafter | None:
+        drafter = self._pair.drafter(settings.speculation)
+        if isinstance(drafter, Problem):
+            raise DraftglassError(drafter)
+        return drafter
