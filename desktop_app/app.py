@@ -73,7 +73,7 @@ class Draftglass(QObject):
         self.settings = SettingsService(places.settings_file, self)
         self.engine = EngineClient(engine_argv, log_path=places.log_dir / "engine.log", parent=self)
         self.pair = PairService(self.engine, self.settings, self)
-        self.archive = Archive(lambda: ChatStore(places.chats_file), self)
+        self.archive = Archive(lambda: ChatStore.open(places.chats_file), self)
         self.session = ChatSession(self.engine, self.pair, self.archive, self.settings, Baselines(), self)
         self.shelf = ModelShelf(places.models_dir, self)
         self.appearance = Appearance(app, self.settings.current.theme)

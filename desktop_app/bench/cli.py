@@ -72,10 +72,10 @@ def _bench(pair: Pair, options: Options, argv: Sequence[str]) -> int:
 
 
 def _load(pair: Pair, options: Options, progress: Progress) -> None:
-    bars = {part: progress.add_task(f"loading {part}", total=1.0) for part in _parts(options)}
+    bars = {part: progress.add_task(f"loading {part}", total=100) for part in _parts(options)}
 
     def report_fraction(part: Part, fraction: float) -> None:
-        progress.update(bars[part], completed=fraction, refresh=True)
+        progress.update(bars[part], completed=int(100 * fraction), refresh=True)
 
     pair.load(options.target, options.draft, report_fraction)
     if pair.draft_problem is not None:

@@ -99,6 +99,7 @@ class Worker:
         self._cancellation = Cancellation(self._abort)
         self._commands: queue.SimpleQueue[AnyCommand] = queue.SimpleQueue()
         self._pair = Pair(self._abort)
+        self._calibration_due = False
 
     def run(self, *, input_fd: int) -> None:
         """Work until Shutdown or end-of-file."""
@@ -107,6 +108,8 @@ class Worker:
         self._pipe.send(Ready(PROTOCOL_VERSION, backend.VERSION, backend.supports_gpu(), backend.devices()))
         while not isinstance(command := self._commands.get(), Shutdown):
             self._do(command)
+            if self._calibration_due and self._commands.empty():
+                self._calibrate()
         self._pair.unload()
         self._pipe.close()
 
@@ -127,11 +130,11 @@ class Worker:
     def _do(self, command: AnyCommand) -> None:
         match command:
             case Load():
-                if self._answer(command.request, lambda: self._load(command)):
-                    self._calibrate()
+                self._calibration_due = self._answer(command.request, lambda: self._load(command))
             case Generate():
                 self._answer(command.request, lambda: self._generate(command))
             case Unload():
+                self._calibration_due = False
                 self._pair.unload()
                 self._pipe.send(Unloaded())
 
@@ -176,9 +179,9 @@ class Worker:
         try:
             costs = calibrate(self._pair, interrupted=lambda: not self._commands.empty())
         except Aborted:
-            return
-        if costs is not None:
-            self._pipe.send(Calibrated(costs))
+            costs = None
+        self._calibration_due = costs is None
+        self._pipe.send(Calibrated(costs))
 
     def _generate(self, command: Generate) -> None:
         target = self._pair.target

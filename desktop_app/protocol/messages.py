@@ -108,9 +108,10 @@ class Loaded(Event, frozen=True, tag=True):
 
 
 class Calibrated(Event, frozen=True, tag=True):
-    """Comes some time after `Loaded`, unless a command came first."""
+    """Follows `Loaded`, a second or so later, and again after a command that broke the measuring off."""
 
-    costs: Costs
+    costs: Costs | None
+    """None where a command broke it off, or where the context had no room for it."""
 
 
 class Unloaded(Event, frozen=True, tag=True):

@@ -77,7 +77,7 @@ class PairState:
         """It was cancelled, or failed for this reason."""
         return replace(self._emptied(), loading=False, target_problem=problem)
 
-    def calibrated(self, costs: Costs) -> Self:
+    def calibrated(self, costs: Costs | None) -> Self:
         return replace(self, costs=costs, measuring=False)
 
     def engine_now(self, state: EngineState) -> Self:

@@ -46,10 +46,12 @@ class Welcome(QStackedWidget):
 
     def _make_no_model_page(self) -> QWidget:
         page, column = _page("Welcome to Draftglass")
-        column.addWidget(_paragraph(
-            "Draftglass chats with models on this computer, as GGUF files. Choose the one that should answer; "
-            "a second, smaller one of the same family can draft for it and make it faster."
-        ))
+        column.addWidget(
+            _paragraph(
+                "Draftglass chats with models on this computer, as GGUF files. Choose the one that should answer; "
+                "a second, smaller one of the same family can draft for it and make it faster."
+            )
+        )
         button = QPushButton("Choose a model…")
         button.setProperty("look", "primary")
         button.setToolTip("Choose the GGUF file of the target")
@@ -73,9 +75,7 @@ class Welcome(QStackedWidget):
 
     def _on_appearance_changed(self) -> None:
         colours = self._appearance.colours
-        words = {
-            str(kind): f'<b style="color: {colours.ink(kind).name()}">{name}</b>' for kind, name in _NAMES.items()
-        }
+        words = {str(kind): f'<b style="color: {colours.ink(kind).name()}">{name}</b>' for kind, name in _NAMES.items()}
         for label, sentence in zip(self._sentences, _COLOURS, strict=True):
             label.setText(sentence.format_map(words))
 

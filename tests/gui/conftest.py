@@ -27,9 +27,7 @@ class Windows:
         self._pair = Settings(target_path=str(pair[0]), draft_path=str(pair[1]))
         self._open: list[Draftglass] = []
 
-    def open(
-        self, script: Script | None = None, *, settings: Settings | None = None, start: bool = True
-    ) -> Draftglass:
+    def open(self, script: Script | None = None, *, settings: Settings | None = None, start: bool = True) -> Draftglass:
         """Without `settings` the pair of files is chosen; `start` False leaves out chats, engine and models."""
         draftglass = Draftglass(self._app, self._places, argv(script or Script()))
         self._open.append(draftglass)

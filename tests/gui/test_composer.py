@@ -65,9 +65,7 @@ def test_nothing_but_space_cannot_be_sent(qtbot: QtBot, composer: Composer, text
 
 
 @pytest.mark.parametrize("state", [ComposerState.GENERATING, ComposerState.DISABLED])
-def test_enter_keeps_the_text_while_nothing_can_be_sent(
-    qtbot: QtBot, composer: Composer, state: ComposerState
-) -> None:
+def test_enter_keeps_the_text_while_nothing_can_be_sent(qtbot: QtBot, composer: Composer, state: ComposerState) -> None:
     composer.set_state(state)
     composer.fill("later")
     with qtbot.assertNotEmitted(composer.submitted):

@@ -102,8 +102,21 @@ def test_defaults_leave_models_switch_and_window_alone(dialog: SettingsDialog) -
 
 def test_every_field_explains_itself(dialog: SettingsDialog) -> None:
     names = (
-        "Temperature", "Top-k", "Top-p", "Min-p", "Repetition penalty", "Penalty looks back", "Seed", "Longest answer",
-        "Stop strings", "Longest match", "Shortest match", "Context", "Layers on the GPU", "Threads", "Theme",
+        "Temperature",
+        "Top-k",
+        "Top-p",
+        "Min-p",
+        "Repetition penalty",
+        "Penalty looks back",
+        "Seed",
+        "Longest answer",
+        "Stop strings",
+        "Longest match",
+        "Shortest match",
+        "Context",
+        "Layers on the GPU",
+        "Threads",
+        "Theme",
         "System prompt",
     )
     assert [name for name in names if not named(dialog, name).toolTip()] == []

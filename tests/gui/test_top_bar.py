@@ -82,9 +82,7 @@ def test_a_model_from_the_menu_becomes_the_target(
     qtbot.waitUntil(lambda: picker(draftglass, ModelPicker).shown.startswith("Small"))
 
 
-@pytest.mark.parametrize(
-    ("entry", "source"), [("Prompt lookup", DraftSource.LOOKUP), ("No draft", DraftSource.NONE)]
-)
+@pytest.mark.parametrize(("entry", "source"), [("Prompt lookup", DraftSource.LOOKUP), ("No draft", DraftSource.NONE)])
 def test_a_draft_that_needs_no_file_is_a_line_of_the_menu(
     qtbot: QtBot, windows: Windows, entry: str, source: DraftSource
 ) -> None:

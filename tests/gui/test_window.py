@@ -185,9 +185,7 @@ def test_shortcuts_are_all_different(windows: Windows) -> None:
     assert len(set(keys)) == len(keys)
 
 
-def test_the_engine_dies_and_the_next_message_works(
-    qtbot: QtBot, windows: Windows, tmp_path: Path
-) -> None:
+def test_the_engine_dies_and_the_next_message_works(qtbot: QtBot, windows: Windows, tmp_path: Path) -> None:
     draftglass = windows.open(replace_script(ENGINE_DIES, tmp_path))
     wait_for_pair(qtbot, draftglass)
     with qtbot.waitSignal(draftglass.session.turn_ended) as ended:

@@ -66,7 +66,9 @@ class Reply:
 @contextmanager
 def loaded(target: Path | str, draft: Path | str | None = None, *, n_ctx: int = 2048) -> Iterator[Pair]:
     pair = Pair(AbortFlag())
-    pair.load(settings_for(target, n_ctx), None if draft is None else settings_for(draft, n_ctx), lambda _part, _at: None)
+    pair.load(
+        settings_for(target, n_ctx), None if draft is None else settings_for(draft, n_ctx), lambda _part, _at: None
+    )
     try:
         yield pair
     finally:
@@ -74,7 +76,7 @@ def loaded(target: Path | str, draft: Path | str | None = None, *, n_ctx: int = 
 
 
 def settings_for(path: Path | str, n_ctx: int = 2048) -> ModelSettings:
-    return ModelSettings(str(path), n_ctx=n_ctx, gpu_layers=0)
+    return ModelSettings(str(path), n_ctx=n_ctx, gpu_layers=0, threads=1)
 
 
 def run_answer(

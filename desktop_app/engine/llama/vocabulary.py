@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import llama_cpp.llama_cpp as api
 
-
 _KINDS = {0: "none", 1: "SPM", 2: "BPE", 3: "WPM", 4: "UGM", 5: "RWKV", 6: "PLaMo-2"}
 """`llama_vocab_type` in llama.cpp's words."""
 

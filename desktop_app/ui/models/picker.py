@@ -87,8 +87,12 @@ class DraftPicker(ModelPicker):
         return self._source is DraftSource.MODEL and super()._is_chosen(choice)
 
     def _add_extras(self, group: QActionGroup) -> None:
-        self._add_source(group, DraftSource.LOOKUP, "Prompt lookup",
-                         "Drafts what followed the last words where they occurred before; needs no model")
+        self._add_source(
+            group,
+            DraftSource.LOOKUP,
+            "Prompt lookup",
+            "Drafts what followed the last words where they occurred before; needs no model",
+        )
         self._add_source(group, DraftSource.NONE, "No draft", "Plain decoding")
         self._menu.addSeparator()
 

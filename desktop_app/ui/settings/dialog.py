@@ -79,12 +79,14 @@ class SettingsDialog(QDialog):
         mine = self._settings.answer.speculation
         speculation = replace(Speculation(), enabled=mine.enabled, source=mine.source, gamma=mine.gamma)
         fresh = Settings()
-        self.show_values(replace(
-            self._settings,
-            n_ctx=fresh.n_ctx,
-            gpu_layers=fresh.gpu_layers,
-            threads=fresh.threads,
-            system_prompt=fresh.system_prompt,
-            theme=fresh.theme,
-            answer=replace(AnswerSettings(), speculation=speculation),
-        ))
+        self.show_values(
+            replace(
+                self._settings,
+                n_ctx=fresh.n_ctx,
+                gpu_layers=fresh.gpu_layers,
+                threads=fresh.threads,
+                system_prompt=fresh.system_prompt,
+                theme=fresh.theme,
+                answer=replace(AnswerSettings(), speculation=speculation),
+            )
+        )

@@ -27,8 +27,12 @@ class GeneralPage(QWidget):
         self._system_prompt.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         rows = form(self)
         add_field(rows, "Theme", self._theme, "Colours of the window")
-        add_field(rows, "System prompt", self._system_prompt,
-                  "Instructions put before every conversation; empty leaves it to the model's own template")
+        add_field(
+            rows,
+            "System prompt",
+            self._system_prompt,
+            "Instructions put before every conversation; empty leaves it to the model's own template",
+        )
 
     def show_values(self, settings: Settings) -> None:
         self._theme.setCurrentIndex(list(_THEMES).index(settings.theme))

@@ -23,10 +23,18 @@ class ModelPage(QWidget):
         self._layers = whole(-1, _LAYERS_MAX, low_means="all")
         self._threads = whole(0, _THREADS_MAX, low_means="automatic")
         rows = form(self)
-        add_field(rows, "Context", self._context,
-                  "Tokens of conversation a model can hold; at most what it was trained for. More needs more memory")
-        add_field(rows, "Layers on the GPU", self._layers,
-                  "Layers of target and draft to offload where there is a GPU; fewer need less of its memory")
+        add_field(
+            rows,
+            "Context",
+            self._context,
+            "Tokens of conversation a model can hold; at most what it was trained for. More needs more memory",
+        )
+        add_field(
+            rows,
+            "Layers on the GPU",
+            self._layers,
+            "Layers of target and draft to offload where there is a GPU; fewer need less of its memory",
+        )
         add_field(rows, "Threads", self._threads, "Processor threads; automatic takes one per physical core")
         rows.addRow(note("The models are loaded anew when one of these changes."))
 

@@ -92,20 +92,40 @@ class SamplingPage(QWidget):
 
     def _lay_out(self) -> None:
         rows = form(self)
-        add_field(rows, "Temperature", self._temperature,
-                  "Flattens (above 1) or sharpens (below 1) the distribution; 0 always takes the most probable token")
+        add_field(
+            rows,
+            "Temperature",
+            self._temperature,
+            "Flattens (above 1) or sharpens (below 1) the distribution; 0 always takes the most probable token",
+        )
         add_field(rows, "Top-k", self._top_k, "Keep only the k most probable tokens; 0 keeps all")
-        add_field(rows, "Top-p", self._top_p,
-                  "Keep the smallest set of tokens whose probability reaches this share; 1 keeps all")
-        add_field(rows, "Min-p", self._min_p,
-                  "Keep tokens at least this probable relative to the most probable one; 0 keeps all")
-        add_field(rows, "Repetition penalty", self._penalty,
-                  "Makes tokens that occurred recently less probable; 1 changes nothing")
+        add_field(
+            rows,
+            "Top-p",
+            self._top_p,
+            "Keep the smallest set of tokens whose probability reaches this share; 1 keeps all",
+        )
+        add_field(
+            rows,
+            "Min-p",
+            self._min_p,
+            "Keep tokens at least this probable relative to the most probable one; 0 keeps all",
+        )
+        add_field(
+            rows,
+            "Repetition penalty",
+            self._penalty,
+            "Makes tokens that occurred recently less probable; 1 changes nothing",
+        )
         add_field(rows, "Penalty looks back", self._penalty_reach, "How many tokens back the repetition penalty looks")
         add_field(rows, "Seed", self._seed, "The same seed, prompt and settings give the same answer")
         add_field(rows, "Longest answer", self._max_tokens, "The answer ends after this many tokens")
-        add_field(rows, "Stop strings", self._stop,
-                  "One a line: the answer ends before the first of them. \\n stands for a line break, \\t for a tab")
+        add_field(
+            rows,
+            "Stop strings",
+            self._stop,
+            "One a line: the answer ends before the first of them. \\n stands for a line break, \\t for a tab",
+        )
 
 
 def _escaped(text: str) -> str:

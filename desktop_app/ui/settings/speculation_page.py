@@ -51,8 +51,12 @@ class SpeculationPage(QWidget):
 
     def _lay_out(self) -> None:
         rows = form(self)
-        rows.addRow(note("Acceptance rule, used at temperatures above 0. At 0 a drafted token is kept if it is the "
-                         "target's most probable one."))
+        rows.addRow(
+            note(
+                "Acceptance rule, used at temperatures above 0. At 0 a drafted token is kept if it is the "
+                "target's most probable one."
+            )
+        )
         for rule, button in self._rules.items():
             self._add_rule(rows, button, _RULES[rule][1])
         rows.addRow(note("Prompt lookup drafts what followed the last words when they occurred before."))
