@@ -277,3 +277,24 @@ def test_marks_lie_within_the_text_in_both_directions(show: Show) -> None:
     marks = text.marks_in(QRectF(text.rect()))
     assert marks
     assert all(-1 <= mark.rect.left() <= mark.rect.right() <= WIDTH + 1 for mark in marks)
+
+
+
+def test_every_block_knows_its_line_however_the_text_grew(show: Show) -> None:
+    """A panel of code is as tall as its lines only while blocks and lines agree."""
+    answer = Answer()
+    text = show(answer)
+    for round_ in rounds_of(SAMPLE, seed=3):
+        grow(answer, round_)
+        render(text)
+        assert lines_of_blocks(text) == list(range(len(text._reader.lines)))
+
+
+def lines_of_blocks(text: TokenText) -> list[int]:
+    """The index of the line that each block shows, without the slivers around tables."""
+    states: list[int] = []
+    block = text.document().begin()
+    while block.isValid():
+        states.append(block.userState())
+        block = block.next()
+    return [state for state in states if state >= 0]

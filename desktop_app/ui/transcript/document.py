@@ -279,9 +279,10 @@ def _common_pieces(old: Sequence[Piece], new: Sequence[Piece]) -> int:
 
 
 def _remove_behind(cursor: QTextCursor, position: int) -> None:
-    """Remove all text from `position` on; the block it stands in stays."""
+    """Remove all text from `position` on; its block stays; Qt would give it the next one's attributes."""
     cursor.setPosition(position)
-    form = cursor.blockFormat()
+    form, state = cursor.blockFormat(), cursor.block().userState()
     cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
     cursor.removeSelectedText()
     cursor.setBlockFormat(form)
+    cursor.block().setUserState(state)
