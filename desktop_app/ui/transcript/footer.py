@@ -49,13 +49,12 @@ class Footer(QWidget):
             at = _next_row(at, size, width)
             self._places.append(QRect(at, size))
             at += QPoint(size.width() + gap, 0)
-        for button in (self._copy, self._regenerate):
-            if button.isHidden():
-                continue
-            size = QSize(button.sizeHint().width(), row)
-            at = _next_row(at, size, width)
-            button.setGeometry(QRect(at, size))
-            at += QPoint(size.width() + Space.XS, 0)
+        buttons = [button for button in (self._copy, self._regenerate) if not button.isHidden()]
+        widths = [button.sizeHint().width() for button in buttons]
+        at = _next_row(at, QSize(sum(widths) + Space.XS * (len(widths) - 1), row), width)
+        for button, button_width in zip(buttons, widths, strict=True):
+            button.setGeometry(QRect(at, QSize(button_width, row)))
+            at += QPoint(button_width + Space.XS, 0)
         return at.y() + row
 
     def paintEvent(self, _event: QPaintEvent) -> None:

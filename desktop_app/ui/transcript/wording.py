@@ -34,15 +34,10 @@ class Figure:
 
 def figures(turn: Turn) -> tuple[Figure, ...]:
     """The line under an answer. How it ended comes last, once it has."""
-    tally = turn.answer.tally
+    tok_per_s = f"{_number(turn.tok_per_s, 1)} tok/s"
     shown = (
-        Figure(f"{_number(turn.tok_per_s, 1)} tok/s", "Tokens per second of decoding; reading the prompt is left out."),
-        Figure(f"{_number(turn.speedup, 2)}×", _speedup_tip(turn)),
-        Figure(
-            f"{tally.counts[Kind.ACCEPTED]}/{tally.drafted} drafted" if tally.drafted else f"{UNKNOWN} drafted",
-            _drafted_tip(turn),
-        ),
-        Figure(f"{_number(tally.tokens_per_pass, 2)} tokens/pass", "Tokens emitted per pass of the target model."),
+        Figure(tok_per_s, "Tokens per second of decoding; reading the prompt is left out."),
+        *_gain(turn),
     )
     if not turn.state.ended:
         return shown
@@ -51,6 +46,21 @@ def figures(turn: Turn) -> tuple[Figure, ...]:
         *shown,
         Figure(f"{_number(first, 2)} s to first", "Seconds from sending to the first token, with reading the prompt."),
         ending(turn),
+    )
+
+
+def _gain(turn: Turn) -> tuple[Figure, ...]:
+    """What drafting brought; a plain answer has nothing to compare."""
+    tally = turn.answer.tally
+    if tally.rounds and not tally.drafted:
+        return (Figure("plain", _plain_tip(turn)),)
+    return (
+        Figure(f"{_number(turn.speedup, 2)}×", _speedup_tip(turn)),
+        Figure(
+            f"{tally.counts[Kind.ACCEPTED]}/{tally.drafted} drafted" if tally.drafted else f"{UNKNOWN} drafted",
+            "Drafted tokens: accepted / drafted.",
+        ),
+        Figure(f"{_number(tally.tokens_per_pass, 2)} tokens/pass", "Tokens emitted per pass of the target model."),
     )
 
 
@@ -83,9 +93,9 @@ def notice(turn: Turn) -> str:
     return "reading the prompt"
 
 
-def _drafted_tip(turn: Turn) -> str:
+def _plain_tip(turn: Turn) -> str:
     problem = turn.speculation_problem
-    meaning = "Drafted tokens: accepted / drafted."
+    meaning = "No token was drafted."
     return f"{meaning} Speculation did not run: {problem.message}" if problem else meaning
 
 
