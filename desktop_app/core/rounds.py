@@ -106,23 +106,18 @@ class Round:
         kinds = [token.kind for token in self.tokens]
         accepted, rejected = self.count(Kind.ACCEPTED), self.count(Kind.REJECTED)
         own = [kind for kind in kinds if kind in OWN]
-        if accepted + rejected + self.count(Kind.DISCARDED) != self.gamma:
-            return "accepted + rejected + discarded = gamma"
-        if rejected > 1:
-            return "at most one rejected"
-        if len(own) > 1 or (not own and not self.cut):
-            return "exactly one token of the target's own"
-        if not own and accepted == 0:
-            return "every round emits a token"
-        if rejected and not own:
-            return "a rejected token is corrected"
-        if self.count(Kind.DISCARDED) and not rejected and own:
-            return "discarded only behind a rejected token or the end of the answer"
-        if own and own[0] is not _own_kind(self.gamma, rejected):
-            return "own token is plain without a draft, corrected after a rejection, else bonus"
-        if kinds != sorted(kinds, key=_ORDER.__getitem__):
-            return "order: accepted, rejected, discarded, own"
-        return None
+        rules = (
+            (accepted + rejected + self.count(Kind.DISCARDED) == self.gamma, "accepted + rejected + discarded = gamma"),
+            (rejected <= 1, "at most one rejected"),
+            (len(own) == 1 or (not own and self.cut), "exactly one token of the target's own"),
+            (bool(own) or accepted > 0, "every round emits a token"),
+            (
+                not own or own[0] is _own_kind(self.gamma, rejected),
+                "own token is plain without a draft, corrected after a rejection, else bonus",
+            ),
+            (kinds == sorted(kinds, key=_ORDER.__getitem__), "order: accepted, rejected, discarded, own"),
+        )
+        return next((rule for holds, rule in rules if not holds), None)
 
 
 _ORDER = {

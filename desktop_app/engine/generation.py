@@ -19,9 +19,9 @@ from desktop_app.core.acceptance import AcceptanceRule, Drafted, Judgement, Pick
 from desktop_app.core.errors import DraftglassError, Problem
 from desktop_app.core.rounds import OWN, Kind, Round, Seconds, Token
 from desktop_app.core.sampling import Logits
-from desktop_app.core.settings import AnswerSettings
+from desktop_app.core.settings import GAMMA_MAX, AnswerSettings
 from desktop_app.engine.drafters.base import Drafter
-from desktop_app.engine.llama.context import BATCH, Context
+from desktop_app.engine.llama.context import Context
 from desktop_app.engine.writer import Writer
 from desktop_app.protocol.messages import Finished, Prefilling, RoundDone, Stop
 
@@ -79,12 +79,19 @@ class Generation:
     def _prefill(self) -> Iterator[Prefilling]:
         """Read all but the last token of the prompt, which the first round decodes."""
         tokens = self._task.prompt[:-1]
-        draft_progress: Iterator[int] = iter(()) if self._drafter is None else self._drafter.prefill(tokens)
         reused, done = None, 0
-        for target_done, _draft_done in zip_longest(self._target.prefill(tokens), draft_progress):
+        for target_done, _draft_done in zip_longest(self._target.prefill(tokens), self._prefill_draft(tokens)):
             done = done if target_done is None else target_done
             reused = done if reused is None else reused
             yield Prefilling(self._task.request, done + 1, len(self._task.prompt), reused)
+
+    def _prefill_draft(self, tokens: Sequence[int]) -> Iterator[int]:
+        if self._drafter is None:
+            return
+        try:
+            yield from self._drafter.prefill(tokens)
+        except DraftglassError as error:
+            self._go_on_plainly(error)
 
     def _rounds(self) -> Iterator[Round]:
         self._clock.start()
@@ -94,6 +101,7 @@ class Generation:
             index += 1
 
     def _round(self, index: int) -> Round:
+        self._restore()
         position = len(self._committed)
         drafted = self._draft()
         batch = [self._committed[-1], *(token.id for token in drafted)]
@@ -112,16 +120,26 @@ class Generation:
             self._task.settings.speculation.gamma,
             self._target.n_ctx - len(self._committed) - 1,
             self._writer.tokens_left - 1,
-            BATCH - 1,
+            GAMMA_MAX,
         )
         if self._drafter is None or gamma < 1:
             return []
         try:
             return list(self._drafter.draft(self._committed, gamma, self._rule))
         except DraftglassError as error:
-            logger.warning("the draft failed, going on plainly: %s", error)
-            self._drafter, self._problem = None, error.problem
+            self._go_on_plainly(error)
             return []
+
+    def _go_on_plainly(self, error: DraftglassError) -> None:
+        """A draft that fails never costs the answer."""
+        logger.warning("the draft failed, going on plainly: %s", error)
+        self._drafter, self._problem = None, error.problem
+
+    def _restore(self) -> None:
+        """Where the cache could not be cut back after the round before, it was emptied: read everything again."""
+        if len(self._target.held) != len(self._committed) - 1:
+            for _ in self._target.prefill(self._committed[:-1]):
+                pass
 
     def _verify(self, drafted: Sequence[Drafted], rows: Logits) -> list[Token]:
         """Judge the drafted tokens by the target's rows, shape (γ + 1, n_vocab); the tokens of the round."""

@@ -279,7 +279,6 @@ def test_marks_lie_within_the_text_in_both_directions(show: Show) -> None:
     assert all(-1 <= mark.rect.left() <= mark.rect.right() <= WIDTH + 1 for mark in marks)
 
 
-
 def test_every_block_knows_its_line_however_the_text_grew(show: Show) -> None:
     """A panel of code is as tall as its lines only while blocks and lines agree."""
     answer = Answer()

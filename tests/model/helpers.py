@@ -89,11 +89,11 @@ def run_answer(
     """As the worker does it; `drafter` takes the place of the one that the settings name."""
     assert pair.target is not None
     prompt = prompt_tokens(pair.target, user(messages) if isinstance(messages, str) else messages)
-    drafter = drafter or pair.drafter(settings.speculation)
-    problem = drafter if isinstance(drafter, Problem) else None
+    chosen = drafter or pair.drafter(settings.speculation)
+    problem = chosen if isinstance(chosen, Problem) else None
     seed = settings.sampling.seed
     task = Task(1, prompt, settings, 0 if seed is None else seed, problem)
-    generation = Generation(task, pair.target.context, None if isinstance(drafter, Problem) else drafter)
+    generation = Generation(task, pair.target.context, None if isinstance(chosen, Problem) else chosen)
     return _follow(pair, prompt, settings, generation)
 
 

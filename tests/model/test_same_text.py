@@ -141,6 +141,7 @@ def test_rejection_sampling_accepts_as_often_as_the_chances_say(starter: Pair) -
         for token in judged:
             assert token.p is not None
             assert token.q is not None
+            assert token.chance is not None
             assert token.chance == pytest.approx(min(1.0, token.p / token.q))
             expected += token.chance
             spread += token.chance * (1 - token.chance)
