@@ -106,11 +106,17 @@ class Round:
         kinds = [token.kind for token in self.tokens]
         accepted, rejected = self.count(Kind.ACCEPTED), self.count(Kind.REJECTED)
         own = [kind for kind in kinds if kind in OWN]
+        discarded = self.count(Kind.DISCARDED)
         rules = (
-            (accepted + rejected + self.count(Kind.DISCARDED) == self.gamma, "accepted + rejected + discarded = gamma"),
+            (accepted + rejected + discarded == self.gamma, "accepted + rejected + discarded = gamma"),
             (rejected <= 1, "at most one rejected"),
             (len(own) == 1 or (not own and self.cut), "exactly one token of the target's own"),
             (bool(own) or accepted > 0, "every round emits a token"),
+            (bool(own) or not rejected, "a rejected token is corrected"),
+            (
+                not (own and discarded) or rejected > 0,
+                "discarded only behind a rejected token or the end of the answer",
+            ),
             (
                 not own or own[0] is _own_kind(self.gamma, rejected),
                 "own token is plain without a draft, corrected after a rejection, else bonus",
