@@ -70,6 +70,7 @@ class Cancellation:
         self._running: int | None = None
         self._early: set[int] = set()
         self._last = 0
+        self._all = False
 
     def cancel(self, request: int) -> None:
         with self._lock:
@@ -78,18 +79,25 @@ class Cancellation:
             elif request > self._last:
                 self._early.add(request)
 
+    def cancel_all(self) -> None:
+        """For good: what runs, what waits, and what is yet to come."""
+        with self._lock:
+            self._all = True
+            self._abort.set()
+
     def begin(self, request: int) -> None:
         """Raises Aborted where the request was cancelled while it waited."""
         with self._lock:
             self._running, self._last = request, request
-            if request in self._early:
+            if self._all or request in self._early:
                 self._early.discard(request)
                 raise Aborted
 
     def end(self) -> None:
         with self._lock:
             self._running = None
-            self._abort.clear()
+            if not self._all:
+                self._abort.clear()
 
 
 class Worker:
@@ -121,7 +129,7 @@ class Worker:
             else:
                 self._commands.put(command)
         # The window is gone: stop what runs, and don't let a stuck driver keep the process.
-        self._abort.set()
+        self._cancellation.cancel_all()
         self._commands.put(Shutdown())
         last_resort = threading.Timer(_EXIT_GRACE_S, os._exit, (1,))
         last_resort.daemon = True
@@ -179,6 +187,9 @@ class Worker:
         try:
             costs = calibrate(self._pair, interrupted=lambda: not self._commands.empty())
         except Aborted:
+            costs = None
+        except DraftglassError as error:
+            logger.warning("the passes could not be timed: %s", error)
             costs = None
         self._calibration_due = costs is None
         self._pipe.send(Calibrated(costs))

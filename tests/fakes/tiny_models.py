@@ -13,7 +13,7 @@ import numpy as np
 
 CONTROL_TOKENS = ("<unk>", "<s>", "</s>")
 BYTE_TOKENS = tuple(f"<0x{byte:02X}>" for byte in range(256))
-WORDS = tuple(f"\u2581word{number}" for number in range(37))
+WORDS = (*(f"\u2581word{number}" for number in range(36)), "\u2581")
 TOKENS = (*CONTROL_TOKENS, *BYTE_TOKENS, *WORDS)
 """SentencePiece style: control tokens, every byte, some words."""
 

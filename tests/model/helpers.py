@@ -76,6 +76,7 @@ def loaded(target: Path | str, draft: Path | str | None = None, *, n_ctx: int = 
 
 
 def settings_for(path: Path | str, n_ctx: int = 2048) -> ModelSettings:
+    """One thread: with more, attention over 512 tokens and up splits single-token passes, which rounds differently."""
     return ModelSettings(str(path), n_ctx=n_ctx, gpu_layers=0, threads=1)
 
 

@@ -33,7 +33,7 @@ PROMPTS = (
     "Give two synonyms for 'happy'.",
     "Write a limerick about a programmer.",
 )
-TOKENS = 24
+TOKENS = 20
 GAMMAS = tuple(range(1, 9))
 
 
@@ -49,22 +49,21 @@ def test_greedy_text_is_the_same_on_and_off(starter: Pair, prompt: str) -> None:
 
 
 def test_the_greedy_runs_really_speculate(starter: Pair) -> None:
-    tally = run_answer(starter, PROMPTS[0], AnswerSettings(GREEDY, speculating(4), 64)).tally
+    tally = run_answer(starter, PROMPTS[7], AnswerSettings(GREEDY, speculating(3), 96)).tally
 
     assert tally.acceptance_rate is not None
     assert 0.4 < tally.acceptance_rate < 1.0
     assert min(tally.counts[kind] for kind in Kind if kind is not Kind.PLAIN) > 0
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("prompt", PROMPTS[:2])
+@pytest.mark.parametrize(("prompt", "seed"), [(PROMPTS[0], 1), (PROMPTS[1], 2), (PROMPTS[4], 3)])
 def test_shared_noise_gives_the_same_text_for_every_gamma(starter: Pair, prompt: str, seed: int) -> None:
     sampling = Sampling(temperature=0.8, seed=seed)
-    plain = run_answer(starter, prompt, AnswerSettings(sampling, speculating(0, rule=Rule.SHARED_NOISE), 32))
+    plain = run_answer(starter, prompt, AnswerSettings(sampling, speculating(0, rule=Rule.SHARED_NOISE), 24))
 
     for gamma in GAMMAS:
         speculation = speculating(gamma, rule=Rule.SHARED_NOISE)
-        assert run_answer(starter, prompt, AnswerSettings(sampling, speculation, 32)).ids == plain.ids, f"gamma {gamma}"
+        assert run_answer(starter, prompt, AnswerSettings(sampling, speculation, 24)).ids == plain.ids, f"gamma {gamma}"
 
 
 def test_shared_noise_gives_the_same_text_with_prompt_lookup(starter: Pair) -> None:
@@ -98,8 +97,8 @@ def test_a_penalty_reaches_shared_noise_alike(starter: Pair) -> None:
 
 def test_prompt_lookup_speeds_an_edit_up_and_changes_nothing(starter: Pair) -> None:
     prompt = (
-        "Rewrite this text, with the name Anna replaced by Bob. Change nothing else.\n\n"
-        "Anna went to the market on Monday morning. Anna bought six red apples and a loaf of fresh bread. "
+        "Correct the mistakes in this text:\n\n"
+        "Anna goed to the market on Monday morning. Anna buyed six red apples and a loaf of fresh bread. "
         "Then Anna walked home along the river and put the apples into a big wooden bowl."
     )
     plain = run_answer(starter, prompt, AnswerSettings(GREEDY, PLAIN, 64))
@@ -134,7 +133,7 @@ class TestDraftIsTheTarget:
 
 def test_rejection_sampling_accepts_as_often_as_the_chances_say(starter: Pair) -> None:
     kept, expected, spread = 0, 0.0, 0.0
-    for seed in range(4):
+    for seed in range(3):
         sampling = Sampling(temperature=0.8, seed=seed)
         reply = run_answer(starter, PROMPTS[7], AnswerSettings(sampling, speculating(4), 64))
         judged = [token for round_ in reply.rounds for token in round_.tokens if token.chance is not None]

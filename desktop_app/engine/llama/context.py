@@ -51,7 +51,12 @@ class Context:
         self._token, self._position, self._wants_logits = _views(self._batch)
         self.n_ctx = int(api.llama_n_ctx(self._handle))
         self.threads = threads
-        self.can_roll_back = self._probe()
+        self.can_roll_back = False
+        try:
+            self.can_roll_back = self._probe()
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         api.llama_batch_free(self._batch)
@@ -116,7 +121,13 @@ class Context:
         return np.ctypeslib.as_array(api.llama_get_logits(self._handle), shape)
 
     def _resynchronise(self, tokens: Sequence[int]) -> None:
-        """After a failed pass, hold what the cache says it holds: some of the tokens may have gone in."""
+        """After a failed pass, hold what the cache says it holds: some of the tokens may have gone in.
+
+        A running state may have gone half of the way, and nothing tells how far: it starts over.
+        """
+        if not self.can_roll_back:
+            self.clear()
+            return
         held = api.llama_memory_seq_pos_max(self._memory, _SEQUENCE) + 1
         self.held = (self.held + list(tokens))[:held]
 

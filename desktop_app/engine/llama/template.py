@@ -51,7 +51,7 @@ class ChatTemplate:
         try:
             return str(self._formatter(messages=values).prompt)  # type: ignore[arg-type]  # plain dicts of its shape
         # A template is a program from a stranger: besides Jinja's errors it can divide by zero or index out of range.
-        except (jinja2.TemplateError, ValueError, TypeError, LookupError, ArithmeticError, OverflowError) as error:
+        except (jinja2.TemplateError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError) as error:
             raise DraftglassError(
                 Problem(
                     f"The model's chat template refuses this conversation: {_explain(error)}.",
