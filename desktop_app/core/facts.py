@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +43,39 @@ class ModelFacts:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Measured seconds, at load, at a shallow depth."""
+    """What passes of a pair cost on a machine, measured. Raises ValueError where that can't be a measurement."""
 
     depth: int
     """Tokens in the context while measuring."""
     passes: tuple[tuple[int, float], ...]
-    """(n, C(n)): seconds of a target pass over n tokens, n ascending, the first n = 1."""
+    """(n, C(n)): seconds of a target pass over n tokens, n ascending from 1; only the n that were measured.
+
+    C need not rise with n: kernels that pad their batches make some sizes dearer than the next one.
+    """
     draft_step: float | None
     """Seconds of one draft step; None without a draft model."""
+    plain_per_depth: float = 0.0
+    """Seconds by which C(1) grows with every token held; 0 where that was not measured."""
+    draft_per_depth: float = 0.0
+    """Seconds by which a draft step grows with every token held; 0 where that was not measured."""
+
+    def __post_init__(self) -> None:
+        sizes = [size for size, _ in self.passes]
+        seconds = [seconds for _, seconds in self.passes]
+        if self.draft_step is not None:
+            seconds.append(self.draft_step)
+        if sizes[:1] != [1] or any(after <= before for before, after in pairwise(sizes)):
+            raise ValueError(f"the sizes of timed passes ascend from 1, got {sizes}")
+        if not all(0 < value < math.inf for value in seconds):
+            raise ValueError(f"a pass takes some time, got {seconds}")
+        if self.depth < 0 or not all(0 <= slope < math.inf for slope in (self.plain_per_depth, self.draft_per_depth)):
+            raise ValueError("a longer context never makes a pass cheaper")
+
+    @property
+    def plain_s(self) -> float:
+        """C(1): seconds of a plain step at `depth`."""
+        return self.passes[0][1]
 
     @property
     def plain_tok_per_s(self) -> float:
-        return 1.0 / self.passes[0][1]
+        return 1.0 / self.plain_s

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from desktop_app.core.facts import Costs
+
+WORTHWHILE = 1.05
+"""The speedup below which speculation is not worth its switch."""
+
 
 def expected_tokens(alpha: float, gamma: int) -> float:
     """E(γ) = (1 − α^(γ+1)) / (1 − α): tokens a round emits on average (Leviathan et al. 2022, equation 1)."""
@@ -19,3 +24,17 @@ def predicted_speedup(
     """
     round_s = gamma * draft_step_s + verify_s + overhead_s
     return expected_tokens(alpha, gamma) * plain_s / round_s
+
+
+def best_possible_speedup(costs: Costs, draft_step_s: float) -> float | None:
+    """max over γ of (γ+1)·C(1) / (γ·t_draft + C(γ+1)): the speedup if every drafted token were accepted.
+
+    Over the γ whose pass was measured; None where there is none. `draft_step_s` is 0 for prompt lookup.
+    """
+    speedups = (
+        predicted_speedup(
+            alpha=1.0, gamma=size - 1, plain_s=costs.plain_s, draft_step_s=draft_step_s, verify_s=verify_s
+        )
+        for size, verify_s in costs.passes[1:]
+    )
+    return max(speedups, default=None)

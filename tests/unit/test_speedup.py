@@ -7,7 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from desktop_app.core.speedup import expected_tokens, predicted_speedup
+from desktop_app.core.facts import Costs
+from desktop_app.core.speedup import best_possible_speedup, expected_tokens, predicted_speedup
 
 
 @pytest.mark.parametrize(("alpha", "gamma"), list(product((0.0, 0.3, 0.9, 0.999), (0, 1, 4, 16))))
@@ -52,3 +53,23 @@ def test_a_plain_step_is_as_fast_as_itself() -> None:
 
 def test_a_free_perfect_draft_gives_gamma_plus_1() -> None:
     assert predicted_speedup(alpha=1.0, gamma=4, plain_s=1.0, draft_step_s=0.0, verify_s=1.0) == pytest.approx(5.0)
+
+
+class TestBestPossible:
+    COSTS = Costs(0, ((1, 0.04), (2, 0.05), (5, 0.08), (9, 0.2)), 0.01)
+
+    def test_takes_the_gamma_that_gains_most_if_every_token_is_accepted(self) -> None:
+        # γ 1: 2 · 40 / (10 + 50), γ 4: 5 · 40 / (40 + 80), γ 8: 9 · 40 / (80 + 200).
+        assert best_possible_speedup(self.COSTS, 0.01) == pytest.approx(200 / 120)
+
+    def test_looking_up_costs_nothing(self) -> None:
+        assert best_possible_speedup(self.COSTS, 0.0) == pytest.approx(200 / 80)
+
+    def test_where_verifying_costs_as_much_as_decoding_there_is_nothing_to_gain(self) -> None:
+        compute_bound = Costs(0, tuple((n, 0.04 * n) for n in range(1, 18)), 0.01)
+        best = best_possible_speedup(compute_bound, 0.01)
+        assert best is not None
+        assert best < 1
+
+    def test_is_unknown_where_only_plain_passes_were_timed(self) -> None:
+        assert best_possible_speedup(Costs(0, ((1, 0.04),), 0.01), 0.01) is None
