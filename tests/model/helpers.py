@@ -10,6 +10,7 @@ from pathlib import Path
 
 import llama_cpp.llama_cpp as api
 
+from desktop_app.bench.divergence import explain
 from desktop_app.core.errors import Problem
 from desktop_app.core.metrics import Tally
 from desktop_app.core.rounds import Kind, Round
@@ -76,7 +77,7 @@ def loaded(target: Path | str, draft: Path | str | None = None, *, n_ctx: int = 
 
 
 def settings_for(path: Path | str, n_ctx: int = 2048) -> ModelSettings:
-    """One thread: with more, attention over 512 tokens and up splits single-token passes, which rounds differently."""
+    """One thread: with more, attention over some 256 tokens and up splits single-token passes and rounds otherwise."""
     return ModelSettings(str(path), n_ctx=n_ctx, gpu_layers=0, threads=1)
 
 
@@ -96,6 +97,16 @@ def run_answer(
     task = Task(1, prompt, settings, 0 if seed is None else seed, problem)
     generation = Generation(task, pair.target.context, None if isinstance(chosen, Problem) else chosen)
     return _follow(pair, prompt, settings, generation)
+
+
+def check_same_text(pair: Pair, plain: Reply, reply: Reply, settings: AnswerSettings) -> None:
+    """The same tokens, or texts that part where rounding explains it; overwrites the target's cache.
+
+    For weights whose logits depend on the size of the batch, here or on another CPU. `settings` are those of `reply`.
+    """
+    assert pair.target is not None
+    difference = explain(pair.target, plain.prompt, plain.ids, reply.ids, settings)
+    assert difference is None or difference.near_tie, difference
 
 
 def _follow(pair: Pair, prompt: tuple[int, ...], settings: AnswerSettings, generation: Generation) -> Reply:
@@ -158,6 +169,16 @@ def _check_books(pair: Pair, committed: Sequence[int], round_: Round, drafted: b
             # Every committed token but the last one or two, and nothing that was refused.
             assert draft.held == list(committed[: len(draft.held)])
             assert len(draft.held) >= len(target.held) - 1
+
+
+class Unseen(AbortFlag):
+    """A flag that only llama.cpp sees."""
+
+    def __init__(self, flag: AbortFlag) -> None:
+        self._buffer = flag._buffer
+
+    def is_set(self) -> bool:
+        return False
 
 
 def check_positions(context: Context) -> None:

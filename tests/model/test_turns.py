@@ -13,13 +13,12 @@ from desktop_app.core.rounds import emitted_ids
 from desktop_app.core.settings import AnswerSettings, DraftSource
 from desktop_app.engine.drafters.model import ModelDrafter
 from desktop_app.engine.generation import Generation, Task
-from desktop_app.engine.llama.abort import AbortFlag
 from desktop_app.engine.llama.context import Aborted
 from desktop_app.engine.pair import Pair
 from desktop_app.engine.prompt import prompt_tokens
 from desktop_app.protocol.messages import ChatMessage, Finished, Prefilling, Role, RoundDone
 from tests.helpers.log_watch import LogWatch
-from tests.model.helpers import GREEDY, PLAIN, Reply, check_positions, run_answer, speculating, user
+from tests.model.helpers import GREEDY, PLAIN, Reply, Unseen, check_positions, run_answer, speculating, user
 
 pytestmark = pytest.mark.model
 
@@ -148,16 +147,6 @@ class TestCancelled:
 
         assert_consistent(starter)
         assert run_answer(starter, FIRST, ON).ids == expected.ids
-
-
-class Unseen(AbortFlag):
-    """A flag that only llama.cpp sees."""
-
-    def __init__(self, flag: AbortFlag) -> None:
-        self._buffer = flag._buffer
-
-    def is_set(self) -> bool:
-        return False
 
 
 def events_of(pair: Pair, text: str, settings: AnswerSettings) -> Iterator[Prefilling | RoundDone | Finished]:
