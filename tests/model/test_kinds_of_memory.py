@@ -13,7 +13,6 @@ from desktop_app.engine.calibration import calibrate
 from desktop_app.engine.llama.context import Aborted
 from desktop_app.engine.pair import Pair
 from tests.fakes.tiny_models import write_llama, write_mamba
-from tests.helpers.log_watch import LogWatch
 from tests.model.helpers import (
     GREEDY,
     PLAIN,
@@ -106,16 +105,13 @@ class TestRunningState:
         mamba.target.context.clear()
         assert run_answer(mamba, longer, self.OFF).ids == reply.ids
 
-    def test_an_aborted_pass_is_forgotten_whole(
-        self, mamba: Pair, monkeypatch: pytest.MonkeyPatch, expect_log: LogWatch
-    ) -> None:
+    def test_an_aborted_pass_is_forgotten_whole(self, mamba: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
         """The state may hold half of what was decoded: it must not pass for the state before."""
         assert mamba.target is not None
         first = run_answer(mamba, "hello", self.OFF)
         context = mamba.target.context
         context.clear()
         list(context.prefill(first.prompt[:4]))
-        expect_log("engine.llama.backend: ")
         with monkeypatch.context() as patch:
             patch.setattr(context, "_abort", Unseen(mamba._abort))
             mamba._abort.set()

@@ -126,14 +126,15 @@ class TestCancelled:
         moment: type,
         target_has_read: bool,
         monkeypatch: pytest.MonkeyPatch,
-        expect_log: LogWatch,
     ) -> None:
-        """llama.cpp itself stops in its graph: the target's, or the draft's where the target has read the prompt."""
+        """llama.cpp itself stops in its graph: the target's, or the draft's where the target has read the prompt.
+
+        That is no error, so nothing is logged as one.
+        """
         expected = run_answer(starter, FIRST, ON)
         clear(starter)
         if target_has_read:
             run_answer(starter, FIRST, OFF)
-        expect_log("engine.llama.backend: (graph_compute|process_ubatch|decode|llama_decode): ")
 
         assert starter.target is not None
         assert starter.draft is not None

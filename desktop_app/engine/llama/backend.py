@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,17 @@ VERSION = str(llama_cpp.__version__)
 _LEVELS = {3: logging.WARNING, 4: logging.ERROR}
 """ggml_log_level to ours; all else is debug: llama.cpp's "info" is a page of text per model."""
 
+_ABORT = re.compile(
+    r"graph_compute: \S+ failed with error 1$"
+    r"|: failed to compute graph, compute status: 1$"
+    r"|^llama_decode: failed to decode, ret = 2$"
+    r"|: removing memory module entries for "
+)
+"""What llama.cpp logs from WARN up when the abort flag stops a pass (1 is GGML_STATUS_ABORTED): nothing went wrong.
+
+The last line follows every pass that fails, but another failure is named by the lines around it.
+"""
+
 _GPU_TYPES = (1, 2)
 """GGML_BACKEND_DEVICE_TYPE_GPU and _IGPU."""
 
@@ -33,7 +45,7 @@ def _on_log(level: int, text: bytes, _data: ctypes.c_void_p) -> None:
     line = text.decode("utf-8", errors="replace").rstrip()
     if not line:
         return
-    ours = _LEVELS.get(level, logging.DEBUG)
+    ours = logging.DEBUG if _ABORT.search(line) else _LEVELS.get(level, logging.DEBUG)
     if ours == logging.ERROR:
         _errors.append(line)
     for listener in _listeners:
