@@ -114,6 +114,7 @@ class Pair:
 
         model = Model(settings.path, gpu_layers=settings.gpu_layers, on_progress=report)
         try:
+            template = ChatTemplate(model)
             context = Context(
                 model,
                 n_ctx=min(settings.n_ctx, model.n_ctx_train),
@@ -123,7 +124,7 @@ class Pair:
         except BaseException:
             model.close()
             raise
-        return LoadedModel(settings, model, context, ChatTemplate(model))
+        return LoadedModel(settings, model, context, template)
 
 
 def default_threads() -> int:

@@ -149,6 +149,8 @@ def _token_type(token: str) -> gguf.TokenType:
         return gguf.TokenType.UNKNOWN
     if token in CONTROL_TOKENS:
         return gguf.TokenType.CONTROL
+    if token.startswith("<|"):
+        return gguf.TokenType.USER_DEFINED  # found in a text wherever it stands
     return gguf.TokenType.BYTE if token in BYTE_TOKENS else gguf.TokenType.NORMAL
 
 

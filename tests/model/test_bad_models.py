@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import llama_cpp.llama_cpp as api
 import pytest
 
 from desktop_app.core.errors import Blame, DraftglassError, Fault
 from desktop_app.core.settings import AnswerSettings
+from desktop_app.engine import pair as pair_module
 from desktop_app.engine.drafters.model import ModelDrafter
 from desktop_app.engine.llama.abort import AbortFlag
 from desktop_app.engine.llama.context import Aborted
@@ -111,6 +113,20 @@ def test_cancelling_where_the_context_is_made_stops_the_load(tmp_path: Path) -> 
     pair.unload()
 
 
+def test_a_model_whose_loading_ends_in_an_error_is_freed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    freed: list[int] = []
+    monkeypatch.setattr(api, "llama_model_free", freed.append)
+
+    def no_memory(_model: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(pair_module, "ChatTemplate", no_memory)
+
+    with pytest.raises(MemoryError), loaded(write_llama(tmp_path / "whole.gguf")):
+        pass
+    assert len(freed) == 1
+
+
 class TestVocabularies:
     def test_another_family_is_refused_by_its_first_differing_token(
         self, starter_target: Path, qwen_draft: Path, expect_log: LogWatch
@@ -160,13 +176,9 @@ class TestVocabularies:
             with pytest.raises(DraftglassError, match="invalid token"):
                 run_answer(pair, "hello", ON, drafter=unmasked)
 
-    def test_ids_the_draft_does_not_have_end_drafting_not_the_answer(
-        self, tmp_path: Path, expect_log: LogWatch
-    ) -> None:
-        """The target writes one that the draft can't read; later it even stands in the prompt."""
-        expect_log("the draft failed, going on plainly")
-        expect_log(LLAMA_COMPLAINS)
-        more = [*TOKENS, *(f"\u2581extra{number}" for number in range(128))]
+    def test_behind_an_id_the_draft_does_not_have_nothing_is_drafted(self, tmp_path: Path) -> None:
+        """The target writes one that the draft can't read; later it even stands in the prompt. Nothing failed."""
+        more = [*TOKENS, *(f"<|extra{number}|>" for number in range(128))]
         target = write_llama(tmp_path / "target.gguf", tokens=more)
         with loaded(target, write_llama(tmp_path / "draft.gguf", seed=1)) as pair:
             assert pair.draft is not None
@@ -175,11 +187,22 @@ class TestVocabularies:
 
             reply = run_answer(pair, "hello", ON)
             assert reply.ids == plain.ids
-            assert reply.finished.speculation_problem is not None
+            assert reply.finished.speculation_problem is None
+            strange = next(round_.index for round_ in reply.rounds if round_.emitted[-1].id >= len(TOKENS))
+            assert [round_.gamma > 0 for round_ in reply.rounds] == [
+                round_.index <= strange for round_ in reply.rounds[:-1]
+            ] + [False]
 
+            held = list(pair.draft.context.held)
             later = (*user("hello"), ChatMessage(Role.ASSISTANT, plain.text), ChatMessage(Role.USER, "go on"))
             reply = run_answer(pair, later, ON)
+            assert max(reply.prompt) >= len(TOKENS)
             assert reply.ids == run_answer(pair, later, AnswerSettings(GREEDY, PLAIN, 32)).ids
+            assert reply.finished.speculation_problem is None
+            assert not any(round_.gamma for round_ in reply.rounds)
+            assert pair.draft.context.held == held
+
+            assert run_answer(pair, "hello", ON).rounds[0].gamma > 0, "a conversation without it is drafted again"
 
 
 class TestTemplates:
@@ -197,6 +220,24 @@ class TestTemplates:
             assert "line 1" in pair.target.template.problem
             reply = run_answer(pair, "hello", SHORT)
             assert "<|im_start|>user\nhello<|im_end|>\n" in pair.target.model.vocabulary.decode(reply.prompt)
+
+    @pytest.mark.parametrize(
+        "template",
+        [
+            pytest.param("{{ " + "(" * 500 + "1" + ")" * 500 + " }}", id="brackets without end"),
+            pytest.param("{% if 1 %}" * 120 + "{% endif %}" * 120, id="blocks without end"),
+            pytest.param("{% break %}", id="no Python"),
+            pytest.param("{{ " + "9" * 5000 + " }}", id="no number"),
+        ],
+    )
+    def test_one_that_parses_but_does_not_compile_gives_way_too(
+        self, tmp_path: Path, template: str, expect_log: LogWatch
+    ) -> None:
+        expect_log("chat template of .*tiny.gguf: ")
+        with loaded(write_llama(tmp_path / "tiny.gguf", template=template)) as pair:
+            assert pair.target is not None
+            assert pair.target.facts.template == "ChatML"
+            assert pair.target.template.problem
 
     def test_a_model_without_one_gets_chatml(self, tmp_path: Path) -> None:
         with loaded(write_llama(tmp_path / "tiny.gguf", template=None)) as pair:

@@ -15,6 +15,9 @@ class ModelDrafter:
 
     While the engine decodes plainly the cache lags; it catches up in the next draft. After γ drafted tokens it holds
     every committed token and every drafted one but the last. The context is the caller's.
+
+    A target's vocabulary may be a little larger than the draft's. Behind a token that the draft doesn't have it can't
+    read on, so it proposes nothing.
     """
 
     def __init__(self, context: Context, *, n_vocab: int) -> None:
@@ -22,6 +25,8 @@ class ModelDrafter:
         self._context = context
         self._n_vocab = n_vocab
         self._committed = 0
+        self._readable = 0
+        """Tokens from the start of the history that are known to be in the draft's vocabulary."""
         self.sample_s = 0.0
 
     @property
@@ -29,9 +34,13 @@ class ModelDrafter:
         return self._context.busy_s
 
     def prefill(self, tokens: Sequence[int]) -> Iterator[int]:
-        return self._context.prefill(tokens)
+        self._readable = 0
+        if self._can_read(tokens):
+            yield from self._context.prefill(tokens)
 
     def draft(self, committed: Sequence[int], limit: int, rule: AcceptanceRule) -> Iterator[Drafted]:
+        if not self._can_read(committed):
+            return
         self._committed = len(committed)
         history = list(committed)
         for _ in range(limit):
@@ -44,6 +53,13 @@ class ModelDrafter:
 
     def observe(self, batch: Sequence[int], accepted: int) -> None:
         self._context.truncate(self._committed + accepted)
+
+    def _can_read(self, history: Sequence[int]) -> bool:
+        """Looks only at what is new since the last call."""
+        n_vocab = self._context.model.vocabulary.size
+        while self._readable < len(history) and history[self._readable] < n_vocab:
+            self._readable += 1
+        return self._readable == len(history)
 
     def _next_logits(self, history: Sequence[int]) -> Logits:
         """Decode what is missing of `history`; logits behind its last token, shape (n_vocab,)."""

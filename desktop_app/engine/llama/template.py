@@ -38,7 +38,8 @@ class ChatTemplate:
         own = model.template
         try:
             self._formatter = self._parse(own or CHATML)
-        except jinja2.TemplateError as error:
+        # Jinja compiles to Python, whose compiler has limits and errors of its own.
+        except (jinja2.TemplateError, SyntaxError, ValueError, RecursionError) as error:
             self.problem = _explain(error)
             logger.warning("chat template of %s: %s", model.path, self.problem)
             own, self._formatter = None, self._parse(CHATML)
