@@ -10,9 +10,13 @@ from pathlib import Path
 
 from desktop_app.bench.deck import BUILTIN
 from desktop_app.core.settings import (
+    AUTO_LAYERS,
     GAMMA_MAX,
     AnswerSettings,
+    CacheType,
     DraftSource,
+    FlashAttention,
+    LoadSettings,
     ModelSettings,
     Rule,
     Sampling,
@@ -53,14 +57,26 @@ def parse(argv: Sequence[str]) -> Options:
     if gammas and not drafts:
         parser.error("γ above 0 needs a drafter: --draft FILE or --lookup")
     return Options(
-        target=ModelSettings(args.target, args.ctx, threads=args.threads),
-        draft=ModelSettings(args.draft, args.ctx, threads=args.threads) if args.draft else None,
+        target=_loading(args, args.gpu_layers).of(args.target),
+        draft=_loading(args, args.draft_gpu_layers).of(args.draft) if args.draft else None,
         settings=_settings(args),
         gammas=gammas,
         deck=args.deck,
         only=args.only,
         repeats=args.repeat,
         json=args.json,
+    )
+
+
+def _loading(args: argparse.Namespace, gpu_layers: int) -> LoadSettings:
+    return LoadSettings(
+        n_ctx=args.ctx,
+        gpu_layers=gpu_layers,
+        threads=args.threads,
+        batch_threads=args.batch_threads,
+        cache_k=args.cache_type_k,
+        cache_v=args.cache_type_v,
+        flash_attention=args.flash_attention,
     )
 
 
@@ -91,10 +107,28 @@ def _parser() -> argparse.ArgumentParser:
     add("--deck", default=BUILTIN, metavar="FILE", help="JSON file of prompts, or builtin (%(default)s)")
     add("--only", type=_names, default=(), metavar="A,B", help="categories of the deck to run (all)")
     add("--repeat", type=_positive, default=2, metavar="N", help="pairs per prompt and γ (%(default)s)")
-    add("--threads", type=_count, default=0, metavar="N", help="0 takes the physical cores (%(default)s)")
-    add("--ctx", type=_positive, default=4096, metavar="N", help="tokens of context (%(default)s)")
     add("--json", type=_output, metavar="OUT", help="write every run and the summary here")
+    _add_loading(parser)
     return parser
+
+
+def _add_loading(parser: argparse.ArgumentParser) -> None:
+    """How both models are loaded."""
+    group, default = parser.add_argument_group("loading"), LoadSettings()
+    add, types = group.add_argument, list(CacheType)
+    add("--ctx", type=_positive, default=4096, metavar="N", help="tokens of context (%(default)s)")
+    add("--threads", type=_count, default=0, metavar="N", help="0 takes the physical cores (%(default)s)")
+    add("--batch-threads", type=_count, default=0, metavar="N", help="of passes over several tokens; 0 as --threads")
+    for flag, whose in (("--gpu-layers", "the target"), ("--draft-gpu-layers", "the draft")):
+        add(flag, type=_layers, default=AUTO_LAYERS, metavar="N", help=f"of {whose}; auto takes all that fit (auto)")
+    add("--cache-type-k", type=CacheType, choices=types, default=default.cache_k, help="of the KV cache (%(default)s)")
+    add("--cache-type-v", type=CacheType, choices=types, default=default.cache_v, help="of the KV cache (%(default)s)")
+    modes = list(FlashAttention)
+    add("--flash-attention", type=FlashAttention, choices=modes, default=default.flash_attention, help="(%(default)s)")
+
+
+def _layers(text: str) -> int:
+    return AUTO_LAYERS if text == "auto" else _count(text)
 
 
 def _gammas(text: str) -> tuple[int, ...]:

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from itertools import pairwise
 
+from desktop_app.core.settings import CacheType
+
 
 @dataclass(frozen=True, slots=True)
 class Device:
@@ -33,8 +35,19 @@ class ModelFacts:
     n_ctx_train: int
     n_layers: int
     gpu_layers: int
-    """Layers on a GPU; 0 where there is none."""
+    """Layers on a GPU, the output layer counted as one; 0 where there is none."""
     threads: int
+    """Of passes over one token."""
+    batch_threads: int
+    """Of passes over several tokens."""
+    cache_k: CacheType
+    cache_v: CacheType
+    flash_attention: bool
+    """Whether attention is computed in one fused step, asked for or not."""
+    cache_bytes: int
+    """Of the context: keys and values, and the states of recurrent layers."""
+    compute_bytes: int
+    """Of the buffers for intermediate results and logits."""
     template: str
     """Where its chat template comes from: "model" or the name of a fallback."""
     rollback: bool

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
 GAMMA_MAX = 16
@@ -74,14 +74,55 @@ class AnswerSettings:
     stop: tuple[str, ...] = ()
 
 
+AUTO_LAYERS = -1
+"""As many layers on the GPU as fit."""
+
+
+class CacheType(StrEnum):
+    """How the KV cache stores its numbers, by ggml's names; those that the attention of every backend computes fast."""
+
+    F16 = "f16"
+    Q8_0 = "q8_0"
+    Q4_0 = "q4_0"
+
+    @property
+    def quantised(self) -> bool:
+        return self is not CacheType.F16
+
+
+class FlashAttention(StrEnum):
+    """Whether attention is computed in one fused step, without its matrix of scores in memory."""
+
+    AUTO = "auto"
+    """Where the device that holds the layer has it."""
+    ON = "on"
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadSettings:
+    """How to load a model, whichever it is."""
+
+    n_ctx: int = 8192
+    """Tokens of context asked for; never more than the model was trained for."""
+    gpu_layers: int = AUTO_LAYERS
+    """Layers to offload, the output layer counted as one; AUTO_LAYERS takes as many as fit. 0 where there is no GPU."""
+    threads: int = 0
+    """For passes over one token; 0 takes the physical cores this process may use."""
+    batch_threads: int = 0
+    """For passes over several tokens, a prompt or a verification; 0 as for `threads`."""
+    cache_k: CacheType = CacheType.F16
+    cache_v: CacheType = CacheType.F16
+    """A quantised one needs flash attention."""
+    flash_attention: FlashAttention = FlashAttention.AUTO
+
+    def of(self, path: str) -> ModelSettings:
+        """These, for one file."""
+        return ModelSettings(path, **{each.name: getattr(self, each.name) for each in fields(LoadSettings)})
+
+
 @dataclass(frozen=True, slots=True)
-class ModelSettings:
+class ModelSettings(LoadSettings):
     """How to load one model."""
 
     path: str
-    n_ctx: int = 8192
-    """Tokens of context asked for; never more than the model was trained for."""
-    gpu_layers: int = -1
-    """Layers to offload; -1 is all of them, where the installed llama.cpp supports a GPU."""
-    threads: int = 0
-    """0 takes the number of physical cores."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-
-import psutil
+from dataclasses import dataclass, replace
 
 from desktop_app.core.errors import Blame, DraftglassError, Fault, Problem
 from desktop_app.core.facts import ModelFacts
@@ -18,6 +16,7 @@ from desktop_app.engine.llama.abort import AbortFlag
 from desktop_app.engine.llama.context import Context
 from desktop_app.engine.llama.model import Model
 from desktop_app.engine.llama.template import ChatTemplate
+from desktop_app.engine.threads import automatic_threads
 from desktop_app.protocol.messages import Part
 
 OnProgress = Callable[[Part, float], None]
@@ -36,20 +35,26 @@ class LoadedModel:
 
     @property
     def facts(self) -> ModelFacts:
-        model = self.model
+        model, context = self.model, self.context
         return ModelFacts(
             path=model.path,
             name=model.name,
             description=model.description,
             size_bytes=model.size_bytes,
             n_vocab=model.vocabulary.size,
-            n_ctx=self.context.n_ctx,
+            n_ctx=context.n_ctx,
             n_ctx_train=model.n_ctx_train,
             n_layers=model.n_layers,
             gpu_layers=model.gpu_layers,
-            threads=self.context.threads,
+            threads=context.threads,
+            batch_threads=context.batch_threads,
+            cache_k=context.settings.cache_k,
+            cache_v=context.settings.cache_v,
+            flash_attention=context.flash_attention,
+            cache_bytes=context.cache_bytes,
+            compute_bytes=context.compute_bytes,
             template=self.template.source,
-            rollback=self.context.can_roll_back,
+            rollback=context.can_roll_back,
         )
 
 
@@ -115,21 +120,11 @@ class Pair:
         model = Model(settings.path, gpu_layers=settings.gpu_layers, on_progress=report)
         try:
             template = ChatTemplate(model)
-            context = Context(
-                model,
-                n_ctx=min(settings.n_ctx, model.n_ctx_train),
-                threads=settings.threads or default_threads(),
-                abort=self._abort,
-            )
+            context = Context(model, _resolved(settings, model.n_ctx_train), self._abort)
         except BaseException:
             model.close()
             raise
         return LoadedModel(settings, model, context, template)
-
-
-def default_threads() -> int:
-    """Physical cores: llama.cpp's arithmetic gains nothing from a core's second thread."""
-    return psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
 
 
 def vocabulary_facts(model: Model) -> VocabFacts:
@@ -147,7 +142,18 @@ def vocabulary_facts(model: Model) -> VocabFacts:
 
 def _sized_like(draft: ModelSettings, target: LoadedModel) -> ModelSettings:
     """The draft sees the whole conversation, so its context is the target's."""
-    return ModelSettings(draft.path, target.context.n_ctx, draft.gpu_layers, draft.threads)
+    return replace(draft, n_ctx=target.context.n_ctx)
+
+
+def _resolved(settings: ModelSettings, n_ctx_train: int) -> ModelSettings:
+    """What "automatic" means here, and no more context than the model was trained for."""
+    threads = settings.threads or automatic_threads()
+    return replace(
+        settings,
+        n_ctx=min(settings.n_ctx, n_ctx_train),
+        threads=threads,
+        batch_threads=settings.batch_threads or threads,
+    )
 
 
 def _misfit(target: LoadedModel, draft: LoadedModel) -> Problem | None:

@@ -309,4 +309,4 @@ class PairService(QObject):
 
 
 def _model(settings: Settings, path: str) -> ModelSettings:
-    return ModelSettings(path, settings.n_ctx, settings.gpu_layers, settings.threads)
+    return ModelSettings(path, n_ctx=settings.n_ctx, gpu_layers=settings.gpu_layers, threads=settings.threads)

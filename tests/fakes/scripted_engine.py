@@ -148,6 +148,12 @@ def facts(model: ModelSettings) -> ModelFacts:
         n_layers=2,
         gpu_layers=0,
         threads=1,
+        batch_threads=1,
+        cache_k=model.cache_k,
+        cache_v=model.cache_v,
+        flash_attention=True,
+        cache_bytes=200_000,
+        compute_bytes=100_000,
         template="model",
         rollback=True,
     )

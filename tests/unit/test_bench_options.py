@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from desktop_app.bench.options import parse
-from desktop_app.core.settings import DraftSource, Rule
+from desktop_app.core.settings import AUTO_LAYERS, CacheType, DraftSource, FlashAttention, LoadSettings, Rule
 
 TARGET = ("--target", "t.gguf")
 
@@ -46,6 +47,26 @@ def test_every_option_arrives(tmp_path: Path) -> None:
     assert (options.deck, options.only, options.repeats) == ("d.json", ("code", "prose"), 4)
     assert (options.target.threads, options.target.n_ctx) == (3, 512)
     assert options.json == tmp_path / "out.json"
+
+
+def test_how_models_are_loaded() -> None:
+    line = (
+        "--draft d.gguf --threads 3 --batch-threads 4 --ctx 512 --gpu-layers 20 --draft-gpu-layers auto "
+        "--cache-type-k q8_0 --cache-type-v q4_0 --flash-attention on"
+    )
+    options = parse([*TARGET, *line.split()])
+
+    how = LoadSettings(
+        n_ctx=512,
+        gpu_layers=20,
+        threads=3,
+        batch_threads=4,
+        cache_k=CacheType.Q8_0,
+        cache_v=CacheType.Q4_0,
+        flash_attention=FlashAttention.ON,
+    )
+    assert options.target == how.of("t.gguf")
+    assert options.draft == replace(how, gpu_layers=AUTO_LAYERS).of("d.gguf")
 
 
 def test_without_a_drafter_only_plain_runs() -> None:

@@ -15,15 +15,14 @@ from desktop_app.bench.report import Machine, Report, Versions, describe, print_
 from desktop_app.bench.results import Results
 from desktop_app.bench.summary import TextVerdict
 from desktop_app.core.errors import DraftglassError
-from desktop_app.core.facts import ModelFacts
+from desktop_app.core.settings import ModelSettings
 from tests.fakes.bench_runs import plain_run, speculative_run
+from tests.fakes.scripted_engine import facts
 
 NEAR_TIE = Difference(31, 262, " the", 247, " a", margin=0.003, rounding=0.005, near_tie=True)
 BUG = Difference(7, 262, " the", 247, " a", margin=3.5, rounding=0.005, near_tie=False)
 MACHINE = Machine("Linux", "x86_64", 2, 2, ())
-VERSIONS = Versions(
-    "0", "3", "0.3", "2", ModelFacts("t", "t", "", 1, 1, 1, 1, 1, 0, 2, "model", rollback=True), None, ()
-)
+VERSIONS = Versions("0", "3", "0.3", "2", facts(ModelSettings("/m/t.gguf")), None, ())
 
 RUN_KEYS = (
     "prompt draft rule gamma repeat tokens seconds prefill_s draft_s verify_s sample_s other_s "

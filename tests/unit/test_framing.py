@@ -12,7 +12,16 @@ import pytest
 from desktop_app.core.errors import Blame, Fault, Problem
 from desktop_app.core.facts import Costs, Device, ModelFacts
 from desktop_app.core.rounds import Kind, Round, Seconds, Token
-from desktop_app.core.settings import AnswerSettings, DraftSource, ModelSettings, Rule, Sampling, Speculation
+from desktop_app.core.settings import (
+    AnswerSettings,
+    CacheType,
+    DraftSource,
+    FlashAttention,
+    ModelSettings,
+    Rule,
+    Sampling,
+    Speculation,
+)
 from desktop_app.protocol.framing import MAX_FRAME_BYTES, FramingError, command_reader, encode, event_reader
 from desktop_app.protocol.messages import (
     PROTOCOL_VERSION,
@@ -40,7 +49,26 @@ from desktop_app.protocol.messages import (
 )
 
 PROBLEM = Problem("Größe unbekannt – 😀", "Try again.", Blame.ENVIRONMENT, Fault.OUT_OF_MEMORY)
-FACTS = ModelFacts("/models/a.gguf", "A", "llama 135M Q4_1", 98_362_432, 49_152, 2048, 8192, 30, 0, 2, "model", True)
+FACTS = ModelFacts(
+    "/models/a.gguf",
+    "A",
+    "llama 135M Q4_1",
+    98_362_432,
+    49_152,
+    2048,
+    8192,
+    30,
+    0,
+    2,
+    3,
+    CacheType.Q8_0,
+    CacheType.F16,
+    True,
+    5,
+    6,
+    "model",
+    True,
+)
 SETTINGS = AnswerSettings(
     Sampling(temperature=0.0, seed=2**32 - 1),
     Speculation(source=DraftSource.LOOKUP, gamma=7, rule=Rule.SHARED_NOISE),
@@ -50,7 +78,13 @@ SETTINGS = AnswerSettings(
 TOKENS = (Token(7, "日", Kind.REJECTED, 0.25, 0.5, 0.5), Token(9, "", Kind.CORRECTED, 0.75))
 
 COMMANDS: tuple[AnyCommand, ...] = (
-    Load(1, ModelSettings("/models/ä.gguf"), ModelSettings("b.gguf", n_ctx=512, gpu_layers=0, threads=2)),
+    Load(
+        1,
+        ModelSettings("/models/ä.gguf"),
+        ModelSettings(
+            "b.gguf", n_ctx=512, gpu_layers=0, threads=2, cache_v=CacheType.Q4_0, flash_attention=FlashAttention.ON
+        ),
+    ),
     Load(2, ModelSettings("a.gguf")),
     Generate(3, (ChatMessage(Role.SYSTEM, "Be brief."), ChatMessage(Role.USER, "Hi 👋\0\n")), SETTINGS),
     Cancel(3),

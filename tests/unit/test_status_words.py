@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from desktop_app.core.facts import Device, ModelFacts
+from desktop_app.core.settings import CacheType
 from desktop_app.ui.status_line import device_words
 
 TARGET = ModelFacts(
@@ -18,6 +19,12 @@ TARGET = ModelFacts(
     n_layers=28,
     gpu_layers=0,
     threads=4,
+    batch_threads=4,
+    cache_k=CacheType.F16,
+    cache_v=CacheType.F16,
+    flash_attention=True,
+    cache_bytes=200_000_000,
+    compute_bytes=100_000_000,
     template="model",
     rollback=True,
 )

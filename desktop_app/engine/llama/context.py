@@ -12,11 +12,12 @@ from itertools import takewhile
 import llama_cpp.llama_cpp as api
 import numpy as np
 
-from desktop_app.core.errors import Blame, DraftglassError, Fault, Problem
+from desktop_app.core.errors import Blame, DraftglassError, Problem
 from desktop_app.core.sampling import Logits
-from desktop_app.core.settings import GAMMA_MAX
-from desktop_app.engine.llama import backend
+from desktop_app.core.settings import GAMMA_MAX, ModelSettings
+from desktop_app.engine.llama import backend, cache_options
 from desktop_app.engine.llama.abort import AbortFlag
+from desktop_app.engine.llama.buffers import Use, allocated_bytes
 from desktop_app.engine.llama.model import Model
 
 BATCH = 512
@@ -39,18 +40,26 @@ class Context:
     `held` are the tokens the cache holds, by position. `busy_s` sums the seconds spent inside `llama_decode`.
     """
 
-    def __init__(self, model: Model, *, n_ctx: int, threads: int, abort: AbortFlag) -> None:
-        """Allocate the cache. Raises DraftglassError(OUT_OF_MEMORY) where there is no room for it."""
+    def __init__(self, model: Model, settings: ModelSettings, abort: AbortFlag) -> None:
+        """Allocate the cache; `settings` leave nothing automatic but flash attention.
+
+        Raises DraftglassError: OUT_OF_MEMORY where there is no room, else where the model can't have such a cache.
+        """
         self.model = model
+        self.settings = settings
         self.held: list[int] = []
         self.busy_s = 0.0
         self._abort = abort
-        self._handle = _create(model, n_ctx, threads, abort)
+        self._handle, log = _create(model, settings, abort)
+        self.flash_attention = cache_options.has_flash_attention(settings, log)
+        self.cache_bytes = allocated_bytes(log, Use.CACHE, Use.STATE)
+        self.compute_bytes = allocated_bytes(log, Use.COMPUTE, Use.LOGITS)
         self._memory = api.llama_get_memory(self._handle)
         self._batch = api.llama_batch_init(BATCH, 0, 1)
         self._token, self._position, self._wants_logits = _views(self._batch)
         self.n_ctx = int(api.llama_n_ctx(self._handle))
-        self.threads = threads
+        self.threads = int(api.llama_n_threads(self._handle))
+        self.batch_threads = int(api.llama_n_threads_batch(self._handle))
         self.can_roll_back = False
         try:
             self.can_roll_back = self._probe()
@@ -143,29 +152,26 @@ class Context:
         return removed
 
 
-def _create(model: Model, n_ctx: int, threads: int, abort: AbortFlag) -> int:
+def _create(model: Model, settings: ModelSettings, abort: AbortFlag) -> tuple[int, list[str]]:
+    """The handle, and what llama.cpp logged while it made the context."""
     params = api.llama_context_default_params()
-    params.n_ctx = n_ctx
+    params.n_ctx = settings.n_ctx
     params.n_batch = params.n_ubatch = BATCH
     params.n_seq_max = 1
     params.n_outputs_max = params.n_outputs_max_per_seq = GAMMA_MAX + 1
-    params.n_threads = params.n_threads_batch = threads
+    params.n_threads, params.n_threads_batch = settings.threads, settings.batch_threads
+    cache_options.apply(settings, params)
     params.abort_callback, params.abort_callback_data = abort.callback, abort.data
     params.no_perf = True
     # A full-size cache for sliding windows, so that any number of tokens can be rolled back.
     params.swa_full = True
+    log: list[str] = []
     backend.take_errors()
-    handle = api.llama_init_from_model(model.handle, params)
+    with backend.listening(log.append):
+        handle = api.llama_init_from_model(model.handle, params)
     if not handle:
-        raise DraftglassError(
-            Problem(
-                f"There is no room for a context of {n_ctx} tokens: {backend.take_errors() or 'no reason given'}.",
-                "Set a smaller context or choose a smaller model.",
-                Blame.ENVIRONMENT,
-                Fault.OUT_OF_MEMORY,
-            )
-        )
-    return int(handle)
+        raise DraftglassError(cache_options.refusal(settings, backend.take_errors()))
+    return int(handle), log
 
 
 def _views(batch: api.llama_batch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
