@@ -15,10 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from desktop_app import __version__
-from desktop_app.bench.divergence import Difference
 from desktop_app.bench.record import RunRecord
 from desktop_app.bench.results import Results, Row
 from desktop_app.bench.summary import Figures, Shares, SummaryRow, TextVerdict
+from desktop_app.core.difference import Difference
 from desktop_app.core.errors import Blame, DraftglassError, Problem
 from desktop_app.core.facts import Device, ModelFacts
 from desktop_app.engine.llama import backend
@@ -126,8 +126,8 @@ def print_results(output: Console, results: Results) -> None:
 
 def describe(difference: Difference) -> str:
     """A parting in a sentence."""
-    ours = _token(difference.plain_id, difference.plain_text)
-    theirs = _token(difference.speculative_id, difference.speculative_text)
+    ours = _token(difference.first_id, difference.first_text)
+    theirs = _token(difference.second_id, difference.second_text)
     verdict = "a near-tie" if difference.near_tie else "BUG: rounding does not explain it"
     return (
         f"texts part at token {difference.index}: plain {ours}, speculative {theirs}; margin "

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from desktop_app.bench.divergence import Difference, explain
 from desktop_app.bench.measure import Measurer, Prepared
 from desktop_app.bench.plan import Planned, plan
 from desktop_app.bench.record import RunRecord
 from desktop_app.bench.summary import RunPair, TextVerdict, paired
+from desktop_app.core.difference import Difference, TextPair
+from desktop_app.engine.divergence import explain
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +71,11 @@ def _compare(measurer: Measurer, prompt: Prepared, pairs: Sequence[RunPair], gam
 def _examine(measurer: Measurer, prompt: Prepared, pair: RunPair) -> Difference | None:
     run = pair.speculative
     settings = measurer.settings(Planned(run.gamma, run.repeat))
-    return explain(measurer.target, prompt.tokens, pair.plain.token_ids, run.token_ids, settings)
+    texts = TextPair(
+        pair.plain.token_ids,
+        run.token_ids,
+        settings.sampling,
+        settings.speculation.rule,
+        pass_size=1 + max(entry.gamma for entry in run.round_log),
+    )
+    return explain(measurer.target, prompt.tokens, texts)

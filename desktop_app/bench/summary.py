@@ -8,8 +8,8 @@ from statistics import median
 
 import msgspec
 
-from desktop_app.bench.divergence import Difference
 from desktop_app.bench.record import RunRecord
+from desktop_app.core.difference import Difference
 from desktop_app.core.metrics import ratio
 from desktop_app.core.speedup import expected_tokens
 
@@ -50,7 +50,7 @@ class TextVerdict:
 
     same: bool | None
     difference: Difference | None = None
-    """Of the worst pair: a bug goes before a near-tie."""
+    """Of the worst pair, whose plain text is the first: a bug goes before a near-tie."""
 
 
 UNCOMPARED = TextVerdict(None)

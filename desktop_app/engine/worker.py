@@ -16,12 +16,13 @@ from collections.abc import Callable
 
 from desktop_app.core.errors import Blame, DraftglassError, Fault, Problem
 from desktop_app.engine.calibration import calibrate
+from desktop_app.engine.divergence import explain
 from desktop_app.engine.generation import Generation, Task
 from desktop_app.engine.llama import backend
 from desktop_app.engine.llama.abort import AbortFlag
 from desktop_app.engine.llama.context import Aborted
 from desktop_app.engine.llama.model import LoadAborted
-from desktop_app.engine.pair import Pair
+from desktop_app.engine.pair import LoadedModel, Pair
 from desktop_app.engine.pipe import EventPipe, read_commands
 from desktop_app.engine.prompt import prompt_tokens
 from desktop_app.protocol.messages import (
@@ -30,6 +31,8 @@ from desktop_app.protocol.messages import (
     Calibrated,
     Cancel,
     Cancelled,
+    Explain,
+    Explained,
     Failed,
     Generate,
     Load,
@@ -141,6 +144,8 @@ class Worker:
                 self._calibration_due = self._answer(command.request, lambda: self._load(command))
             case Generate():
                 self._answer(command.request, lambda: self._generate(command))
+            case Explain():
+                self._answer(command.request, lambda: self._explain(command))
             case Unload():
                 self._calibration_due = False
                 self._pair.unload()
@@ -195,9 +200,7 @@ class Worker:
         self._pipe.send(Calibrated(costs))
 
     def _generate(self, command: Generate) -> None:
-        target = self._pair.target
-        if target is None:
-            raise DraftglassError(_NO_MODEL)
+        target = self._loaded_target()
         prompt = prompt_tokens(target, command.messages)
         drafter = self._pair.drafter(command.settings.speculation)
         problem = drafter if isinstance(drafter, Problem) else None
@@ -212,6 +215,16 @@ class Worker:
         generation = Generation(task, target.context, None if isinstance(drafter, Problem) else drafter)
         for event in generation.events():
             self._pipe.send(event)
+
+    def _explain(self, command: Explain) -> None:
+        target = self._loaded_target()
+        difference = explain(target, prompt_tokens(target, command.messages), command.texts)
+        self._pipe.send(Explained(command.request, difference))
+
+    def _loaded_target(self) -> LoadedModel:
+        if self._pair.target is None:
+            raise DraftglassError(_NO_MODEL)
+        return self._pair.target
 
 
 _NO_MODEL = Problem("No model is loaded.", "Choose a target model first.", Blame.USER, Fault.NO_MODEL)

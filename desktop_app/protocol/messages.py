@@ -1,7 +1,7 @@
 """Every message that crosses the pipe between window and engine. Typed, tagged, versioned.
 
-Commands go to the engine, events come back. Each `Load` and `Generate` is answered by exactly one ending event:
-`Loaded` or `Finished`, `Cancelled`, or `Failed`.
+Commands go to the engine, events come back. Each `Load`, `Generate` and `Explain` is answered by exactly one ending
+event: `Loaded`, `Finished` or `Explained`, `Cancelled`, or `Failed`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from enum import StrEnum
 
 import msgspec
 
+from desktop_app.core.difference import Difference, TextPair
 from desktop_app.core.errors import Problem
 from desktop_app.core.facts import Costs, Device, ModelFacts
 from desktop_app.core.rounds import Round
@@ -64,6 +65,14 @@ class Generate(Command, frozen=True, tag=True):
     request: int
     messages: tuple[ChatMessage, ...]
     settings: AnswerSettings
+
+
+class Explain(Command, frozen=True, tag=True):
+    """Say where two answers to the same messages part, and whether rounding explains it."""
+
+    request: int
+    messages: tuple[ChatMessage, ...]
+    texts: TextPair
 
 
 class Cancel(Command, frozen=True, tag=True):
@@ -150,6 +159,12 @@ class Finished(Event, frozen=True, tag=True):
     """Why speculation that was asked for did not run."""
 
 
+class Explained(Event, frozen=True, tag=True):
+    request: int
+    difference: Difference | None
+    """None where the answers are the same."""
+
+
 class Cancelled(Event, frozen=True, tag=True):
     request: int
 
@@ -159,7 +174,17 @@ class Failed(Event, frozen=True, tag=True):
     problem: Problem
 
 
-AnyCommand = Load | Generate | Cancel | Unload | Shutdown
+AnyCommand = Load | Generate | Explain | Cancel | Unload | Shutdown
 AnyEvent = (
-    Ready | LoadProgress | Loaded | Calibrated | Unloaded | Prefilling | RoundDone | Finished | Cancelled | Failed
+    Ready
+    | LoadProgress
+    | Loaded
+    | Calibrated
+    | Unloaded
+    | Prefilling
+    | RoundDone
+    | Finished
+    | Explained
+    | Cancelled
+    | Failed
 )

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from desktop_app.core.difference import TextPair
 from desktop_app.core.errors import Problem
 from desktop_app.core.settings import AnswerSettings, ModelSettings
 from desktop_app.protocol.messages import (
@@ -21,9 +22,9 @@ from desktop_app.protocol.messages import (
     Cancel,
     Cancelled,
     ChatMessage,
+    Explained,
     Failed,
     Finished,
-    Generate,
     Load,
     Loaded,
     LoadProgress,
@@ -37,7 +38,7 @@ from desktop_app.protocol.messages import (
 from desktop_app.services.engine_death import stopped
 from desktop_app.services.engine_log import EngineLog
 from desktop_app.services.engine_process import EngineProcess, engine_argv
-from desktop_app.services.engine_requests import EngineRequests
+from desktop_app.services.engine_requests import EngineRequests, Question, Request
 
 
 class EngineState(StrEnum):
@@ -46,6 +47,7 @@ class EngineState(StrEnum):
     IDLE = "idle"
     LOADING = "loading"
     GENERATING = "generating"
+    """An answer is being written, or two are being examined."""
     CANCELLING = "cancelling"
     STOPPING = "stopping"
 
@@ -73,6 +75,7 @@ class EngineClient(QObject):
     prefilled = Signal(object)  # Prefilling
     round_received = Signal(object)  # RoundDone
     finished = Signal(object)  # Finished
+    explained = Signal(object)  # Explained
     cancelled = Signal(object)  # int, the request
     failed = Signal(object)  # Failed
     died = Signal(object)  # Problem
@@ -135,8 +138,17 @@ class EngineClient(QObject):
         self._proceed()
         return question.request
 
+    def explain(self, messages: Sequence[ChatMessage], texts: TextPair) -> int:
+        """Ask where two answers part; returns the request, answered by `explained`, `cancelled` or `failed`, or `died`.
+
+        After a death it is as with `generate`.
+        """
+        question = self._requests.add_examination(messages, texts)
+        self._proceed()
+        return question.request
+
     def cancel(self, request: int) -> None:
-        """Stop that request; unknown or finished requests are ignored."""
+        """ ""Stop that request; unknown or finished requests are ignored."""
         waiting = self._requests.take_back(request)
         if waiting is not None:
             self._cancelled(waiting)
@@ -185,7 +197,7 @@ class EngineClient(QObject):
             self._send(request)
             self._enter(EngineState.LOADING if isinstance(request, Load) else EngineState.GENERATING)
 
-    def _send(self, command: Load | Generate | Cancel) -> None:
+    def _send(self, command: Request | Cancel) -> None:
         assert self._process is not None, "a state that sends has a process"
         self._process.send(command)
 
@@ -236,7 +248,9 @@ class EngineClient(QObject):
         self.ready.emit(ready)
         self._proceed()
 
-    def _on_answer(self, event: LoadProgress | Loaded | Prefilling | RoundDone | Finished | Cancelled | Failed) -> None:
+    def _on_answer(
+        self, event: LoadProgress | Loaded | Prefilling | RoundDone | Finished | Explained | Cancelled | Failed
+    ) -> None:
         """An event of the running request."""
         match event:
             case LoadProgress():
@@ -249,35 +263,37 @@ class EngineClient(QObject):
                 self._end_request(lambda _: self.loaded.emit(event))
             case Finished():
                 self._end_request(lambda _: self.finished.emit(event))
+            case Explained():
+                self._end_request(lambda _: self.explained.emit(event))
             case Cancelled():
                 self._end_request(self._cancelled)
             case Failed():
                 self._end_request(lambda request: self._failed(request, event.problem))
 
-    def _end_request(self, announce: Callable[[Load | Generate], None]) -> None:
+    def _end_request(self, announce: Callable[[Request], None]) -> None:
         """The running request has its answer: be idle first, so that whoever hears of it may ask the next thing."""
         request = self._requests.end_running()
         self._enter(EngineState.IDLE)
         announce(request)
         self._proceed()
 
-    def _cancelled(self, request: Load | Generate) -> None:
+    def _cancelled(self, request: Request) -> None:
         """A question that waited for a cancelled load goes with it."""
         stranded = self._strand(request)
         self.cancelled.emit(request.request)
         for question in stranded:
             self.cancelled.emit(question.request)
 
-    def _failed(self, request: Load | Generate, problem: Problem) -> None:
+    def _failed(self, request: Request, problem: Problem) -> None:
         """A question that waited for a failed load fails for the same reason."""
         stranded = self._strand(request)
         self.failed.emit(Failed(request.request, problem))
         for question in stranded:
             self.failed.emit(Failed(question.request, problem))
 
-    def _strand(self, request: Load | Generate) -> list[Generate]:
+    def _strand(self, request: Request) -> list[Question]:
         """What can't be answered any more, now that `request` came to nothing."""
-        if isinstance(request, Generate):
+        if isinstance(request, Question):
             return []
         self._requests.load_undone(request)
         return self._requests.take_stranded()

@@ -6,10 +6,12 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import count
 
+from desktop_app.core.difference import TextPair
 from desktop_app.core.settings import AnswerSettings, ModelSettings
-from desktop_app.protocol.messages import ChatMessage, Generate, Load
+from desktop_app.protocol.messages import ChatMessage, Explain, Generate, Load
 
-Request = Load | Generate
+Question = Generate | Explain
+Request = Load | Question
 
 
 class EngineRequests:
@@ -48,11 +50,16 @@ class EngineRequests:
         self._waiting.append(question)
         return question
 
+    def add_examination(self, messages: Sequence[ChatMessage], texts: TextPair) -> Explain:
+        question = Explain(next(self._numbers), tuple(messages), texts)
+        self._waiting.append(question)
+        return question
+
     def begin_next(self) -> Request | None:
         """The request to send now; None if none waits. A new process is asked for the pair before any question."""
         if not self._waiting:
             return None
-        if isinstance(self._waiting[0], Generate) and self._pair is not None and not self._pair_sent:
+        if isinstance(self._waiting[0], Question) and self._pair is not None and not self._pair_sent:
             self._waiting.appendleft(self._pair)
         self._running = self._waiting.popleft()
         self._pair_sent = self._pair_sent or isinstance(self._running, Load)
@@ -72,11 +79,11 @@ class EngineRequests:
                 return request
         return None
 
-    def take_stranded(self) -> list[Generate]:
+    def take_stranded(self) -> list[Question]:
         """Remove the questions that wait for a pair which will not come: none is in memory and no load waits."""
         if self._pair is not None:
             return []
-        stranded = [request for request in self._waiting if isinstance(request, Generate)]
+        stranded = [request for request in self._waiting if isinstance(request, Question)]
         self._waiting.clear()
         return stranded
 

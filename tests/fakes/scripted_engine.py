@@ -20,6 +20,7 @@ from typing import BinaryIO, TypeVar
 
 import msgspec
 
+from desktop_app.core.difference import Difference
 from desktop_app.core.errors import Problem
 from desktop_app.core.facts import Costs, ModelFacts
 from desktop_app.core.rounds import Kind, Round, Seconds, Token
@@ -32,6 +33,8 @@ from desktop_app.protocol.messages import (
     Calibrated,
     Cancel,
     Cancelled,
+    Explain,
+    Explained,
     Failed,
     Finished,
     Generate,
@@ -48,7 +51,7 @@ from desktop_app.protocol.messages import (
     Unloaded,
 )
 
-Recorded = TypeVar("Recorded", Load, Generate)
+Recorded = TypeVar("Recorded", Load, Generate, Explain)
 
 ROOT = Path(__file__).parents[2]
 LIFETIME_S = 60.0
@@ -72,6 +75,8 @@ class Phase(StrEnum):
     """After the first progress through the prompt."""
     STREAM = "stream"
     """After the first `good_rounds` rounds."""
+    EXPLAIN = "explain"
+    """Before the answer to Explain."""
 
 
 class Mishap(StrEnum):
@@ -103,6 +108,8 @@ class Script(msgspec.Struct, frozen=True):
     generate_problem: Problem | None = None
     """Answers every Generate."""
     speculation_problem: Problem | None = None
+    difference: Difference | None = None
+    """Answers every Explain."""
     costs: Costs | None = None
     """Sent after Loaded."""
     words: tuple[str, ...] = WORDS
@@ -219,6 +226,9 @@ class ScriptedEngine:
                 self._load(command)
             case Generate():
                 self._generate(command)
+            case Explain():
+                if self._mishap(Phase.EXPLAIN, command.request):
+                    self._send(Explained(command.request, self._script.difference))
             case Unload():
                 self._pair = None
                 self._send(Unloaded())

@@ -12,15 +12,17 @@ import pytest
 from PySide6.QtCore import SignalInstance
 from pytestqt.qtbot import QtBot
 
+from desktop_app.core.difference import Difference, TextPair
 from desktop_app.core.errors import Fault, Problem
-from desktop_app.core.settings import AnswerSettings, ModelSettings
-from desktop_app.protocol.messages import Finished, Generate
+from desktop_app.core.settings import AnswerSettings, ModelSettings, Rule, Sampling
+from desktop_app.protocol.messages import Explain, Explained, Finished, Generate
 from desktop_app.services.engine_client import EngineClient, EngineState, Patience
 from desktop_app.services.engine_process import EngineProcess
 from tests.fakes.scripted_engine import Mishap, Phase, Script, argv, journal, journal_of
 
 TARGET = ModelSettings("/models/target.gguf")
 DRAFT = ModelSettings("/models/draft.gguf")
+TEXTS = TextPair((1, 2), (1, 3), Sampling(temperature=0.0), Rule.REJECTION, pass_size=5)
 HASTE = Patience(ready_s=30.0, cancel_s=0.2, shutdown_s=0.3)
 
 MakeClient = Callable[..., EngineClient]
@@ -121,6 +123,27 @@ def test_an_answer_is_cancelled_in_every_phase(qtbot: QtBot, make_client: MakeCl
     assert [state for _, state in states.events] == ["cancelling", "idle"]
 
 
+def test_a_difference_is_explained(qtbot: QtBot, make_client: MakeClient, journal_path: Path) -> None:
+    difference = Difference(1, 2, "a", 3, "b", margin=0.001, rounding=0.002, near_tie=True)
+    client = make_client(Script(difference=difference))
+    client.load(TARGET, DRAFT)
+    with qtbot.waitSignal(client.explained) as explained:
+        request = client.explain([], TEXTS)
+    assert explained.args == [Explained(request, difference)]
+    assert journal_of(journal_path, Explain) == [Explain(request, (), TEXTS)]
+    assert client.state is EngineState.IDLE
+
+
+def test_explaining_is_cancelled(qtbot: QtBot, make_client: MakeClient) -> None:
+    client = make_client(Script(phase=Phase.EXPLAIN))
+    with qtbot.waitSignal(client.loaded):
+        client.load(TARGET, DRAFT)
+    request = client.explain([], TEXTS)
+    with qtbot.waitSignal(client.cancelled, timeout=1000) as cancelled:
+        client.cancel(request)
+    assert cancelled.args == [request]
+
+
 def test_a_load_is_cancelled(qtbot: QtBot, make_client: MakeClient) -> None:
     client = make_client(Script(phase=Phase.LOAD))
     with qtbot.waitSignal(client.load_progressed):
@@ -173,10 +196,11 @@ def test_a_death_is_told_once_with_its_cause(
 ) -> None:
     words = "ggml.c:17: GGML_ASSERT(rows > 0) failed"
     client = make_client(Script(phase=phase, mishap=mishap, last_words=words))
-    heard = Heard(client, "died", "failed", "cancelled", "finished")
+    heard = Heard(client, "died", "failed", "cancelled", "explained")
     with qtbot.waitSignal(client.died):
         client.load(TARGET, DRAFT)
         ask(client)
+        client.explain([], TEXTS)
     how = "signal SIGABRT" if mishap is Mishap.ABORT else "exit code 3"
     assert heard.names == ["died"]
     assert heard.events[0][1].message == f"Engine stopped: {words} ({how})"

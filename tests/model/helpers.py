@@ -10,11 +10,12 @@ from pathlib import Path
 
 import llama_cpp.llama_cpp as api
 
-from desktop_app.bench.divergence import explain
+from desktop_app.core.difference import TextPair
 from desktop_app.core.errors import Problem
 from desktop_app.core.metrics import Tally
 from desktop_app.core.rounds import Kind, Round
 from desktop_app.core.settings import AnswerSettings, DraftSource, ModelSettings, Rule, Sampling, Speculation
+from desktop_app.engine.divergence import explain
 from desktop_app.engine.drafters.base import Drafter
 from desktop_app.engine.generation import Generation, Task
 from desktop_app.engine.llama.abort import AbortFlag
@@ -105,7 +106,14 @@ def check_same_text(pair: Pair, plain: Reply, reply: Reply, settings: AnswerSett
     For weights whose logits depend on the size of the batch, here or on another CPU. `settings` are those of `reply`.
     """
     assert pair.target is not None
-    difference = explain(pair.target, plain.prompt, plain.ids, reply.ids, settings)
+    texts = TextPair(
+        tuple(plain.ids),
+        tuple(reply.ids),
+        settings.sampling,
+        settings.speculation.rule,
+        pass_size=1 + max(round_.gamma for round_ in reply.rounds),
+    )
+    difference = explain(pair.target, plain.prompt, texts)
     assert difference is None or difference.near_tie, difference
 
 

@@ -13,11 +13,12 @@ import pytest
 
 from desktop_app.bench import cli
 from desktop_app.bench.deck import Prompt
-from desktop_app.bench.divergence import Difference, explain
 from desktop_app.bench.measure import Measurer, Prepared
 from desktop_app.bench.plan import Planned
 from desktop_app.bench.record import RunRecord
-from desktop_app.core.settings import AnswerSettings, Sampling
+from desktop_app.core.difference import Difference, TextPair
+from desktop_app.core.settings import AnswerSettings, Rule, Sampling
+from desktop_app.engine.divergence import explain
 from desktop_app.engine.pair import Pair
 from tests.fakes.tiny_models import TOKENS, write_llama
 from tests.helpers.log_watch import LogWatch
@@ -169,7 +170,8 @@ class TestDifference:
         settings = AnswerSettings(GREEDY, speculating(4), 16)
         reply = run_answer(pair, PROMPTS["reverse"], settings)
         assert pair.target is not None
-        return explain(pair.target, reply.prompt, reply.ids, change(reply.ids), settings)
+        texts = TextPair(tuple(reply.ids), tuple(change(reply.ids)), GREEDY, Rule.REJECTION, pass_size=5)
+        return explain(pair.target, reply.prompt, texts)
 
     def test_equal_texts_have_none(self, starter: Pair) -> None:
         assert self.explained(starter, lambda ids: ids) is None
@@ -187,7 +189,7 @@ class TestDifference:
         found = self.explained(starter, lambda ids: ids[:12])
 
         assert found is not None
-        assert (found.index, found.speculative_id, found.margin, found.near_tie) == (12, None, None, False)
+        assert (found.index, found.second_id, found.margin, found.near_tie) == (12, None, None, False)
 
 
 def test_a_bug_sets_the_exit_code(

@@ -23,6 +23,7 @@ from desktop_app.protocol.messages import (
     Cancel,
     Cancelled,
     ChatMessage,
+    Explained,
     Failed,
     Finished,
     Generate,
@@ -107,7 +108,7 @@ class Engine:
         return [
             event
             for event in self.events
-            if isinstance(event, Loaded | Finished | Cancelled | Failed) and event.request == request
+            if isinstance(event, Loaded | Finished | Explained | Cancelled | Failed) and event.request == request
         ]
 
     def answer(self, request: int, text: str = QUESTION) -> list[int]:

@@ -10,10 +10,10 @@ import pytest
 from rich.console import Console
 
 from desktop_app.bench import report
-from desktop_app.bench.divergence import Difference
 from desktop_app.bench.report import Machine, Report, Versions, describe, print_results
 from desktop_app.bench.results import Results
 from desktop_app.bench.summary import TextVerdict
+from desktop_app.core.difference import Difference
 from desktop_app.core.errors import DraftglassError
 from desktop_app.core.settings import ModelSettings
 from tests.fakes.bench_runs import plain_run, speculative_run

@@ -9,6 +9,7 @@ from itertools import combinations
 import msgspec
 import pytest
 
+from desktop_app.core.difference import Difference, TextPair
 from desktop_app.core.errors import Blame, Fault, Problem
 from desktop_app.core.facts import Costs, Device, ModelFacts
 from desktop_app.core.rounds import Kind, Round, Seconds, Token
@@ -31,6 +32,8 @@ from desktop_app.protocol.messages import (
     Cancel,
     Cancelled,
     ChatMessage,
+    Explain,
+    Explained,
     Failed,
     Finished,
     Generate,
@@ -87,6 +90,7 @@ COMMANDS: tuple[AnyCommand, ...] = (
     ),
     Load(2, ModelSettings("a.gguf")),
     Generate(3, (ChatMessage(Role.SYSTEM, "Be brief."), ChatMessage(Role.USER, "Hi 👋\0\n")), SETTINGS),
+    Explain(4, (ChatMessage(Role.USER, "Hi"),), TextPair((1, 2), (1, 3), SETTINGS.sampling, Rule.SHARED_NOISE, 8)),
     Cancel(3),
     Unload(),
     Shutdown(),
@@ -101,6 +105,8 @@ EVENTS: tuple[AnyEvent, ...] = (
     Prefilling(3, 10, 20, 5),
     RoundDone(3, Round(0, 20, 1, TOKENS, Seconds(0.1, 0.2, 0.3, 0.4)), 2, 21),
     Finished(3, Stop.STOP_STRING, 2, "\ufffd", 7, None, 0.5, PROBLEM),
+    Explained(4, Difference(1, 2, "日", None, "", 0.002, 0.005, near_tie=True)),
+    Explained(5, None),
     Cancelled(3),
     Failed(3, PROBLEM),
 )

@@ -5,17 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from desktop_app.bench.divergence import Fork, first_difference
 from desktop_app.core import noise
+from desktop_app.core.difference import Fork, first_difference
 from desktop_app.core.sampling import Logits, filtered
-from desktop_app.core.settings import AnswerSettings, Rule, Sampling, Speculation
+from desktop_app.core.settings import Rule, Sampling
 
 ROUNDING = 0.01
 POSITION = 17
-
-
-def settings(sampling: Sampling) -> AnswerSettings:
-    return AnswerSettings(sampling, Speculation(gamma=4, rule=Rule.SHARED_NOISE))
 
 
 def row(*values: float) -> Logits:
@@ -23,7 +19,7 @@ def row(*values: float) -> Logits:
 
 
 @pytest.mark.parametrize(
-    ("plain", "speculative", "index"),
+    ("first", "second", "index"),
     [
         ((1, 2), (1, 2), None),
         ((), (), None),
@@ -33,12 +29,12 @@ def row(*values: float) -> Logits:
         ((1,), (2,), 0),
     ],
 )
-def test_first_difference(plain: tuple[int, ...], speculative: tuple[int, ...], index: int | None) -> None:
-    assert first_difference(plain, speculative) == index
+def test_first_difference(first: tuple[int, ...], second: tuple[int, ...], index: int | None) -> None:
+    assert first_difference(first, second) == index
 
 
 class TestGreedy:
-    fork = Fork(POSITION, plain=0, speculative=1, settings=settings(Sampling(temperature=0.0)))
+    fork = Fork(POSITION, 0, 1, Sampling(temperature=0.0), Rule.SHARED_NOISE)
 
     def test_the_margin_is_the_gap_of_the_logits(self) -> None:
         assert self.fork.margin(row(3.0, 2.5, 0.0)) == pytest.approx(0.5)
@@ -54,12 +50,19 @@ class TestGreedy:
 
         assert self.fork.is_near_tie(single, single, ROUNDING)
 
+    @pytest.mark.parametrize(("gap", "near_tie"), [(0.019, True), (0.021, False)])
+    def test_the_first_text_may_be_the_one_that_rounding_moved(self, gap: float, near_tie: bool) -> None:
+        single = row(3.0 - gap, 3.0, 0.0)
+
+        assert self.fork.margin(single) == pytest.approx(-gap, rel=1e-4)
+        assert self.fork.is_near_tie(single, single, ROUNDING) is near_tie
+
 
 class TestSharedNoise:
     sampling = Sampling(temperature=0.7, top_k=0, top_p=1.0, min_p=0.0, seed=5)
 
-    def fork(self, plain: int, speculative: int, sampling: Sampling) -> Fork:
-        return Fork(POSITION, plain, speculative, settings(sampling))
+    def fork(self, first: int, second: int, sampling: Sampling) -> Fork:
+        return Fork(POSITION, first, second, sampling, Rule.SHARED_NOISE)
 
     def winner(self, logits: Logits, sampling: Sampling) -> int:
         assert sampling.seed is not None
@@ -67,27 +70,38 @@ class TestSharedNoise:
 
     def test_the_margin_is_how_far_the_other_logit_must_rise(self) -> None:
         logits = row(1.0, 1.2, 0.9)
-        plain = self.winner(logits, self.sampling)
-        other = (plain + 1) % 3
-        margin = self.fork(plain, other, self.sampling).margin(logits)
+        first = self.winner(logits, self.sampling)
+        other = (first + 1) % 3
+        margin = self.fork(first, other, self.sampling).margin(logits)
         assert margin is not None
         assert margin > 0
 
         for factor, wins in ((0.99, False), (1.01, True)):
             raised = logits.copy()
             raised[other] += factor * margin
-            raised[(plain + 2) % 3] = -50.0
+            raised[(first + 2) % 3] = -50.0
             assert (self.winner(raised, self.sampling) == other) is wins
 
     def test_a_near_tie_of_the_noisy_scores(self) -> None:
         logits = row(1.0, 1.2, -50.0)
-        plain = self.winner(logits, self.sampling)
-        fork = self.fork(plain, 1 - plain, self.sampling)
+        first = self.winner(logits, self.sampling)
+        fork = self.fork(first, 1 - first, self.sampling)
         margin = fork.margin(logits)
         assert margin is not None
 
         assert fork.is_near_tie(logits, logits, rounding=0.51 * margin)
         assert not fork.is_near_tie(logits, logits, rounding=0.49 * margin)
+
+    def test_neither_text_need_hold_the_token_that_single_passes_take(self) -> None:
+        logits = row(1.0, 1.2, -50.0)
+        first = 1 - self.winner(logits, self.sampling)
+        fork = self.fork(first, 1 - first, self.sampling)
+        margin = fork.margin(logits)
+        assert margin is not None
+        assert margin < 0
+
+        assert fork.is_near_tie(logits, logits, rounding=-0.51 * margin)
+        assert not fork.is_near_tie(logits, logits, rounding=-0.49 * margin)
 
     def test_a_token_at_the_border_of_a_filter(self) -> None:
         sampling = Sampling(temperature=0.7, top_k=1, top_p=1.0, min_p=0.0, seed=5)
