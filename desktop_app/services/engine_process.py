@@ -5,15 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, Qt, Signal
+from PySide6.QtCore import QObject, QProcess, Qt, Signal
 
 from desktop_app.protocol import framing
 from desktop_app.protocol.messages import AnyCommand
 from desktop_app.services.engine_death import explain_exit, stopped
 from desktop_app.services.engine_log import EngineLog
-
-SPIN_COUNT = "20000"
-"""Makes llama.cpp's threads yield at barriers on a busy machine; costs nothing on a quiet one."""
 
 
 def engine_argv() -> list[str]:
@@ -38,7 +35,6 @@ class EngineProcess(QObject):
         self._process = QProcess(self)
         self._process.setProgram(argv[0])
         self._process.setArguments(list(argv[1:]))
-        self._process.setProcessEnvironment(_environment())
         self._process.readyReadStandardOutput.connect(self._on_output)
         self._process.readyReadStandardError.connect(self._on_error_output)
         self._process.finished.connect(self._on_finished)
@@ -93,10 +89,3 @@ class EngineProcess(QObject):
         if error is QProcess.ProcessError.FailedToStart:
             reason = f"its program {self._process.program()} could not be started ({self._process.errorString()})"
             self.ended.emit(stopped(reason, hint="Install Draftglass again."))
-
-
-def _environment() -> QProcessEnvironment:
-    environment = QProcessEnvironment.systemEnvironment()
-    if not environment.contains("GOMP_SPINCOUNT"):
-        environment.insert("GOMP_SPINCOUNT", SPIN_COUNT)
-    return environment

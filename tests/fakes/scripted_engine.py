@@ -6,7 +6,6 @@ and its JSON a line, so that a test can say what the engine was asked for.
 
 from __future__ import annotations
 
-import json
 import os
 import queue
 import signal
@@ -203,7 +202,7 @@ class ScriptedEngine:
         self._commands: queue.SimpleQueue[AnyCommand | None] = queue.SimpleQueue()
         self._well = script.phase is None or self._runs_before() >= script.misbehaving_runs
         self._pair: Load | None = None
-        self._note("Start", json.dumps({"GOMP_SPINCOUNT": os.environ.get("GOMP_SPINCOUNT")}))
+        self._note("Start")
         threading.Thread(target=self._read, args=(source,), daemon=True).start()
 
     def run(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -78,26 +77,6 @@ def test_a_whole_turn_comes_in_order(qtbot: QtBot, make_client: MakeClient) -> N
     assert finished.args is not None
     assert finished.args[0].request == request
     assert [state for _, state in states.events] == ["starting", "idle", "loading", "idle", "generating", "idle"]
-
-
-def test_the_threads_of_llama_cpp_are_told_to_yield(
-    qtbot: QtBot, make_client: MakeClient, journal_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
-    client = make_client(Script())
-    with qtbot.waitSignal(client.ready):
-        client.start()
-    assert json.loads(journal_path.read_text().split(" ", 1)[1]) == {"GOMP_SPINCOUNT": "20000"}
-
-
-def test_a_spin_count_of_the_user_stays(
-    qtbot: QtBot, make_client: MakeClient, journal_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GOMP_SPINCOUNT", "7")
-    client = make_client(Script())
-    with qtbot.waitSignal(client.ready):
-        client.start()
-    assert '"7"' in journal_path.read_text()
 
 
 def test_events_of_other_requests_are_dropped(qtbot: QtBot, make_client: MakeClient) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -31,6 +32,20 @@ def test_the_dispatcher_imports_nothing_heavy() -> None:
 @pytest.mark.parametrize("module", ["desktop_app.engine.worker", "desktop_app.bench.cli"])
 def test_engine_and_benchmark_run_without_qt(module: str) -> None:
     assert "PySide6" not in imported_by(module)
+
+
+@pytest.mark.parametrize(("of_the_user", "count"), [({}, "20000"), ({"GOMP_SPINCOUNT": "7"}, "7")])
+def test_libgomp_is_told_how_long_to_spin_before_it_is_loaded(of_the_user: dict[str, str], count: str) -> None:
+    """It shows what it read when it was loaded."""
+    inherited = {name: value for name, value in os.environ.items() if name != "GOMP_SPINCOUNT"}
+    ran = subprocess.run(
+        [sys.executable, "-c", "import desktop_app.engine.worker"],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**inherited, **of_the_user, "OMP_DISPLAY_ENV": "verbose"},
+    )
+    assert f"GOMP_SPINCOUNT = '{count}'" in ran.stderr
 
 
 def test_the_window_never_loads_llama_cpp() -> None:
