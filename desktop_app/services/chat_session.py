@@ -34,7 +34,7 @@ class ChatSession(QObject):
     round_added = Signal(object)  # Turn
     turn_ended = Signal(object)  # Turn
     turn_withdrawn = Signal(object)  # Turn; instead of `turn_ended`, for a refused prompt that leaves no trace
-    prompt_refused = Signal(str, object)  # the text to hand back to the composer, Problem
+    prompt_refused = Signal(object, str, object)  # chat (None: the new one), text to hand back to its composer, Problem
     problem_raised = Signal(object)  # Problem, of the chat store or of a refused `regenerate`
 
     def __init__(
@@ -89,20 +89,19 @@ class ChatSession(QObject):
         if self.busy or not text.strip():
             return False
         if (obstacle := self._pair.obstacle) is not None:
-            self.prompt_refused.emit(text, obstacle)
+            self.prompt_refused.emit(self._chat_id, text, obstacle)
             return False
         chat_id, visit, earlier = self._chat_id, self._visit, tuple(self._turns)
         parent = earlier[-1].answer_message_id if earlier else None
         model, settings = self._pair.target_name, self._settings.current.answer
 
         def store_turn(store: ChatStore) -> Turn:
-            chat = store.create_chat() if chat_id is None else chat_id
-            ids = store.begin_turn(chat, parent, text, model=model, settings=settings)
-            return Turn(chat, ids.user_id, ids.answer_id, text, settings)
+            ids = store.begin_turn(chat_id, parent, text, model=model, settings=settings)
+            return Turn(ids.chat_id, ids.user_id, ids.answer_id, text, settings)
 
         def hand_back(problem: Problem) -> None:
             self._storing = False
-            self.prompt_refused.emit(text, problem)
+            self.prompt_refused.emit(chat_id, text, problem)
 
         self._storing = True
         self._archive.ask(store_turn, lambda turn: self._on_turn_stored(turn, earlier, visit), hand_back)
@@ -245,7 +244,7 @@ class ChatSession(QObject):
             return
         if turn in self._turns:
             self._show(turn.chat_id, self._title, self._turns[:-1])
-        self.prompt_refused.emit(turn.prompt, problem)
+        self.prompt_refused.emit(turn.chat_id, turn.prompt, problem)
 
     def _on_restored(self, chats: list[ChatSummary]) -> None:
         self._reading = False

@@ -80,13 +80,8 @@ class ChatStore:
 
     def create_chat(self, title: str = "") -> int:
         """Add an empty chat; without a title it takes that of its first message."""
-        now = self._now_ms()
         with transaction(self._connection) as db:
-            cursor = db.execute(
-                "INSERT INTO chats (title, named, created_ms, updated_ms) VALUES (?, ?, ?, ?)",
-                (title or NEW_CHAT_TITLE, bool(title), now, now),
-            )
-            return _new_id(cursor)
+            return _insert_chat(db, title, self._now_ms())
 
     def chats(self) -> list[ChatSummary]:
         """Every chat that is not deleted, the latest used first."""
@@ -119,11 +114,16 @@ class ChatStore:
     # Turns
 
     def begin_turn(
-        self, chat_id: int, parent_id: int | None, user_text: str, *, model: str, settings: AnswerSettings
+        self, chat_id: int | None, parent_id: int | None, user_text: str, *, model: str, settings: AnswerSettings
     ) -> TurnIds:
-        """Store the user's message below `parent_id` (None: at the root) and an empty answer to it."""
+        """Store the user's message below `parent_id` (None: at the root) and an empty answer to it.
+
+        `chat_id` None makes a new chat for them.
+        """
         now = self._now_ms()
         with transaction(self._connection) as db:
+            if chat_id is None:
+                chat_id = _insert_chat(db, "", now)
             db.execute(
                 "UPDATE chats SET title = ? WHERE id = ? AND named = 0"
                 " AND NOT EXISTS (SELECT 1 FROM messages WHERE chat_id = chats.id)",
@@ -135,7 +135,7 @@ class ChatStore:
                 (chat_id, parent_id, Role.USER, user_text, len(user_text), MessageState.COMPLETE, now),
             )
             user_id = _new_id(cursor)
-            return TurnIds(user_id, self._insert_answer(db, user_id, model, settings, now))
+            return TurnIds(chat_id, user_id, self._insert_answer(db, user_id, model, settings, now))
 
     def begin_answer(self, user_message_id: int, *, model: str, settings: AnswerSettings) -> int:
         """Add another empty answer to a user's message and make it the current one; its id."""
@@ -246,6 +246,14 @@ class ChatStore:
             (answer_id, now, answer_id),
         )
         return answer_id
+
+
+def _insert_chat(db: sqlite3.Connection, title: str, now: int) -> int:
+    cursor = db.execute(
+        "INSERT INTO chats (title, named, created_ms, updated_ms) VALUES (?, ?, ?, ?)",
+        (title or NEW_CHAT_TITLE, bool(title), now, now),
+    )
+    return _new_id(cursor)
 
 
 def title_from(text: str) -> str:

@@ -38,8 +38,9 @@ class ChatSummary:
 
 @dataclass(frozen=True, slots=True)
 class TurnIds:
-    """The two messages of a new turn."""
+    """The two messages of a new turn, and the chat they are in."""
 
+    chat_id: int
     user_id: int
     answer_id: int
 

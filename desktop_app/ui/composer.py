@@ -5,6 +5,7 @@ Owns the text being written, one for each chat. Sends nothing itself: it says wh
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil
 
@@ -38,6 +39,20 @@ class ComposerState(StrEnum):
     """It stops the answer."""
     DISABLED = "disabled"
     """There is no model to send to."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """What is being written in a chat."""
+
+    text: str = ""
+    problem: Problem | None = None
+    """Why it was refused."""
+
+    def refused(self, text: str, problem: Problem) -> _Draft:
+        """With a refused prompt in front of whatever was written since."""
+        written = self.text.strip()
+        return _Draft(text if not written or written == text.strip() else f"{text}\n\n{written}", problem)
 
 
 class GrowingTextEdit(QPlainTextEdit):
@@ -110,8 +125,10 @@ class Composer(QWidget):
         super().__init__(parent)
         self._state = ComposerState.READY
         self._chat: int | None = None
-        self._kept: dict[int | None, str] = {}
-        self._problem = _problem_label()
+        self._kept: dict[int | None, _Draft] = {}
+        """Of every chat but the open one."""
+        self._problem: Problem | None = None
+        self._problem_label = _problem_label()
         self._edit = GrowingTextEdit()
         self._edit.setPlaceholderText("Message")
         self._edit.setAccessibleName("Message")
@@ -148,21 +165,23 @@ class Composer(QWidget):
         self._edit.setTextCursor(cursor)
         self._edit.setFocus()
 
-    def give_back(self, text: str, problem: Problem) -> None:
-        """A prompt was refused: put it back in front of whatever was written since, and say why."""
-        written = self.text.strip()
-        self.fill(text if not written or written == text.strip() else f"{text}\n\n{written}")
-        self._problem.setText(str(problem))
-        self._problem.show()
+    def give_back(self, chat_id: int | None, text: str, problem: Problem) -> None:
+        """A prompt was refused: put it back where it was written and say why, now or when that chat is shown."""
+        if chat_id != self._chat:
+            self._kept[chat_id] = self._kept.get(chat_id, _Draft()).refused(text, problem)
+            return
+        self.fill(_Draft(self.text).refused(text, problem).text)
+        self._show_problem(problem)
 
     def switch_chat(self, chat_id: int | None) -> None:
         """Keep what was being written in the old chat and bring back what was in the new one."""
         if chat_id == self._chat:
             return
-        self._kept[self._chat] = self.text
+        self._kept[self._chat] = _Draft(self.text, self._problem)
         self._chat = chat_id
-        self._edit.setPlainText(self._kept.pop(chat_id, ""))
-        self._problem.hide()
+        draft = self._kept.pop(chat_id, _Draft())
+        self._edit.setPlainText(draft.text)
+        self._show_problem(draft.problem)
 
     def adopt_chat(self, chat_id: int) -> None:
         """The new chat that was being written in got its id."""
@@ -171,7 +190,7 @@ class Composer(QWidget):
     def clear(self) -> None:
         """The text was taken."""
         self._edit.clear()
-        self._problem.hide()
+        self._show_problem(None)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self._edit and event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
@@ -190,7 +209,7 @@ class Composer(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
-        column.addWidget(self._problem)
+        column.addWidget(self._problem_label)
         column.addWidget(self._box)
 
     def _submit(self) -> None:
@@ -205,6 +224,11 @@ class Composer(QWidget):
 
     def _on_text_changed(self) -> None:
         self._show_state()
+
+    def _show_problem(self, problem: Problem | None) -> None:
+        self._problem = problem
+        self._problem_label.setText("" if problem is None else str(problem))
+        self._problem_label.setVisible(problem is not None)
 
     def _show_state(self) -> None:
         generating = self._state is ComposerState.GENERATING

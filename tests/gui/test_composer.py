@@ -104,7 +104,7 @@ def test_wrapped_lines_count(composer: Composer) -> None:
 
 
 def test_a_refused_prompt_comes_back_with_its_reason(composer: Composer) -> None:
-    composer.give_back("a long prompt", TOO_LONG)
+    composer.give_back(None, "a long prompt", TOO_LONG)
     assert composer.text == "a long prompt"
     assert refusal(composer).isVisible()
     assert "9,412" in refusal(composer).text()
@@ -113,7 +113,7 @@ def test_a_refused_prompt_comes_back_with_its_reason(composer: Composer) -> None
 
 def test_what_was_written_meanwhile_is_kept_behind_a_refused_prompt(composer: Composer) -> None:
     composer.fill("next idea")
-    composer.give_back("a long prompt", TOO_LONG)
+    composer.give_back(None, "a long prompt", TOO_LONG)
     assert composer.text == "a long prompt\n\nnext idea"
 
 
@@ -136,3 +136,22 @@ def test_a_new_chat_that_gets_its_id_keeps_its_text(composer: Composer) -> None:
     assert composer.text == "second question"
     composer.switch_chat(None)
     assert composer.text == ""
+
+
+def test_a_prompt_refused_in_another_chat_waits_there_with_its_reason(composer: Composer) -> None:
+    composer.switch_chat(1)
+    composer.fill("next idea")
+    composer.switch_chat(2)
+    composer.fill("for two")
+
+    composer.give_back(1, "a long prompt", TOO_LONG)
+
+    assert composer.text == "for two"
+    assert not refusal(composer).isVisible()
+    composer.switch_chat(1)
+    assert composer.text == "a long prompt\n\nnext idea"
+    assert "9,412" in refusal(composer).text()
+    composer.switch_chat(2)
+    assert not refusal(composer).isVisible()
+    composer.switch_chat(1)
+    assert refusal(composer).isVisible(), "as long as the text is there"

@@ -16,7 +16,7 @@ from desktop_app.core.settings import AnswerSettings
 from desktop_app.protocol.messages import Generate, Role
 from desktop_app.services.engine_client import Patience
 from desktop_app.services.turn import ChatView, Turn, TurnState
-from desktop_app.store import ChatStore, ChatSummary, MessageState
+from desktop_app.store import ChatStore, ChatSummary, MessageState, chats
 from tests.fakes.scripted_engine import WORDS, Mishap, Phase, Script, journal_of
 from tests.fakes.services import Services
 
@@ -137,7 +137,7 @@ def test_without_a_model_the_text_is_handed_back(qtbot: QtBot, build: Build) -> 
     with qtbot.waitSignal(services.session.prompt_refused, timeout=0) as refused:
         assert not services.session.send("Hello?")
     assert refused.args is not None
-    text, problem = refused.args
+    _, text, problem = refused.args
     assert text == "Hello?"
     assert problem.fault is Fault.NO_MODEL
     assert settle(qtbot, services) == []
@@ -215,11 +215,38 @@ def test_a_prompt_that_is_too_long_goes_back_and_leaves_no_trace(qtbot: QtBot, b
         qtbot.waitSignal(services.session.prompt_refused) as refused,
     ):
         services.session.send("Very long.")
-    assert refused.args == ["Very long.", problem]
+    assert refused.args == [1, "Very long.", problem]
     assert opened[-1].turns == ()
     settle(qtbot, services)
     assert services.stored() == []
     assert not services.session.busy
+
+
+def test_a_prompt_refused_in_a_chat_left_behind_names_that_chat(qtbot: QtBot, build: Build) -> None:
+    problem = Problem("The prompt has 9,000 tokens, the context holds 8,192.", fault=Fault.PROMPT_TOO_LONG)
+    services = build(Script(generate_problem=problem))
+    with qtbot.waitSignal(services.session.turn_started) as started:
+        services.session.send("Very long.")
+    services.session.new_chat()
+    with qtbot.waitSignal(services.session.prompt_refused) as refused:
+        pass
+    assert refused.args == [turn_in(started.args).chat_id, "Very long.", problem]
+    assert services.session.chat_id is None
+
+
+def test_a_message_that_can_not_be_stored_goes_back_and_leaves_no_chat(
+    qtbot: QtBot, build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services = build()
+    # The answer's settings are stored last, after chat and message.
+    monkeypatch.setattr(chats, "pack", lambda _settings: object())
+    with qtbot.waitSignal(services.session.prompt_refused) as refused:
+        services.session.send("Hello?")
+    assert refused.args is not None
+    assert refused.args[:2] == [None, "Hello?"]
+    monkeypatch.undo()
+    assert settle(qtbot, services) == []
+    assert finish(qtbot, services, "Hello?").answer.shown == TEXT
 
 
 def test_another_failure_stays_with_its_reason(qtbot: QtBot, build: Build) -> None:

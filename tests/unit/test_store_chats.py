@@ -65,7 +65,7 @@ def store(path: Path) -> Iterator[ChatStore]:
     store.close()
 
 
-def _begin(store: ChatStore, chat: int, parent: int | None = None, text: str = "Hi") -> TurnIds:
+def _begin(store: ChatStore, chat: int | None, parent: int | None = None, text: str = "Hi") -> TurnIds:
     return store.begin_turn(chat, parent, text, model="Tiny Q4_1", settings=_SETTINGS)
 
 
@@ -89,6 +89,20 @@ def test_a_chat_takes_its_title_from_its_first_message(store: ChatStore) -> None
     _finish(store, first.answer_id)
     _begin(store, chat, first.answer_id, text="And red?")
     assert _titles(store) == ["Why is the sky blue?"]
+
+
+def test_a_first_message_brings_its_chat_along(store: ChatStore) -> None:
+    turn = _begin(store, None, text="Why is the sky blue?")
+    assert [(chat.id, chat.title) for chat in store.chats()] == [(turn.chat_id, "Why is the sky blue?")]
+    assert _shape(store, turn.chat_id) == [(Role.USER, "Why is the sky blue?"), (Role.ASSISTANT, "")]
+    _finish(store, turn.answer_id)
+    assert _begin(store, turn.chat_id, turn.answer_id).chat_id == turn.chat_id
+
+
+def test_a_turn_that_fails_leaves_no_chat(store: ChatStore) -> None:
+    with pytest.raises(DraftglassError):
+        _begin(store, None, parent=999)
+    assert store.chats() == []
 
 
 def test_long_and_blank_titles(store: ChatStore) -> None:
