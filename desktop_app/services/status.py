@@ -23,7 +23,7 @@ class Status:
 
 def status_of(state: PairState) -> Status:
     """What the chip says about `state`: first what keeps it from answering, then what keeps it from drafting."""
-    return _obstacle(state) or _in_progress(state) or _off(state) or _speculating(state)
+    return _obstacle(state) or _in_progress(state) or _off(state) or _measuring(state) or _speculating(state)
 
 
 def _obstacle(state: PairState) -> Status | None:
@@ -43,8 +43,6 @@ def _in_progress(state: PairState) -> Status | None:
         return _loading(state)
     if state.target is None:
         return Status(False, "Target not loaded", "It is loaded with the next message.")
-    if state.measuring:
-        return _MEASURING
     return None
 
 
@@ -84,6 +82,11 @@ def _draft_missing(state: PairState) -> Status | None:
 
 def _not_drafted(state: PairState) -> Status | None:
     return _because("Off: ", state.answer_problem) if state.answer_problem else None
+
+
+def _measuring(state: PairState) -> Status | None:
+    """It hides no reason: whoever just chose a draft that doesn't fit wants to know why."""
+    return _MEASURING if state.measuring else None
 
 
 def _speculating(state: PairState) -> Status:

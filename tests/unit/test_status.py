@@ -59,6 +59,14 @@ DEAD = Problem("Engine stopped: GGML_ASSERT(x) failed (signal SIGABRT)")
         (replace(LOADED, loading=True, progress=LoadProgress(1, Part.DRAFT, 1.0)), "Loading draft 100 %"),
         (replace(LOADED, target=None), "Target not loaded"),
         (replace(LOADED, measuring=True), "Measuring this machine…"),
+        (
+            replace(LOADED, measuring=True, draft=None, draft_problem=VOCABULARY),
+            "Off: the draft has another vocabulary (token 139 differs)",
+        ),
+        (
+            replace(LOADED, measuring=True, speculation=Speculation(enabled=False)),
+            "Plain: speculation is switched off",
+        ),
         (replace(LOADED, target=None, engine_problem=DEAD), DEAD.message),
         (replace(LOADED, target=None, target_problem=BROKEN), "Target failed to load: GGUF header cut short"),
     ],
