@@ -25,6 +25,15 @@ class DraftSource(StrEnum):
     NONE = "none"
 
 
+class Overflow(StrEnum):
+    """What happens to a conversation that outgrows the context."""
+
+    DROP_OLDEST = "drop-oldest"
+    """Leave its oldest turns out of the prompt; the system prompt and the newest message stay."""
+    STOP = "stop"
+    """Refuse the message."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """Filters in the order llama.cpp applies them: penalty, top-k, top-p, min-p, temperature."""
@@ -72,6 +81,7 @@ class AnswerSettings:
     speculation: Speculation = field(default_factory=Speculation)
     max_tokens: int = 2048
     stop: tuple[str, ...] = ()
+    overflow: Overflow = Overflow.DROP_OLDEST
 
 
 AUTO_LAYERS = -1

@@ -79,11 +79,14 @@ class Generation:
     def _prefill(self) -> Iterator[Prefilling]:
         """Read all but the last token of the prompt, which the first round decodes."""
         tokens = self._task.prompt[:-1]
-        reused, done = None, 0
-        for target_done, _draft_done in zip_longest(self._target.prefill(tokens), self._prefill_draft(tokens)):
+        began = time.perf_counter()
+        reused, draft_reused, done = None, None, 0
+        for target_done, draft_done in zip_longest(self._target.prefill(tokens), self._prefill_draft(tokens)):
             done = done if target_done is None else target_done
             reused = done if reused is None else reused
-            yield Prefilling(self._task.request, done + 1, len(self._task.prompt), reused)
+            draft_reused = draft_done if draft_reused is None else draft_reused
+            seconds = time.perf_counter() - began
+            yield Prefilling(self._task.request, done + 1, len(self._task.prompt), reused, draft_reused, seconds)
 
     def _prefill_draft(self, tokens: Sequence[int]) -> Iterator[int]:
         if self._drafter is None:

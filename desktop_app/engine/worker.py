@@ -24,13 +24,15 @@ from desktop_app.engine.llama.context import Aborted
 from desktop_app.engine.llama.model import LoadAborted
 from desktop_app.engine.pair import LoadedModel, Pair
 from desktop_app.engine.pipe import EventPipe, read_commands
-from desktop_app.engine.prompt import prompt_tokens
+from desktop_app.engine.prompt import fit_prompt, prompt_tokens
 from desktop_app.protocol.messages import (
     PROTOCOL_VERSION,
     AnyCommand,
     Calibrated,
     Cancel,
     Cancelled,
+    Count,
+    Counted,
     Explain,
     Explained,
     Failed,
@@ -41,6 +43,7 @@ from desktop_app.protocol.messages import (
     Part,
     Ready,
     Shutdown,
+    TurnsLeftOut,
     Unload,
     Unloaded,
 )
@@ -110,6 +113,8 @@ class Worker:
         self._cancellation = Cancellation(self._abort)
         self._commands: queue.SimpleQueue[AnyCommand] = queue.SimpleQueue()
         self._pair = Pair(self._abort)
+        self._next: AnyCommand | None = None
+        """Taken from the queue already."""
         self._calibration_due = False
 
     def run(self, *, input_fd: int) -> None:
@@ -117,9 +122,9 @@ class Worker:
         reader = threading.Thread(target=self._read, args=(input_fd,), name="commands", daemon=True)
         reader.start()
         self._pipe.send(Ready(PROTOCOL_VERSION, backend.VERSION, backend.supports_gpu(), backend.devices()))
-        while not isinstance(command := self._commands.get(), Shutdown):
+        while not isinstance(command := self._take(), Shutdown):
             self._do(command)
-            if self._calibration_due and self._commands.empty():
+            if self._calibration_due and not self._wanted():
                 self._calibrate()
         self._pair.unload()
         self._pipe.close()
@@ -138,6 +143,23 @@ class Worker:
         last_resort.daemon = True
         last_resort.start()
 
+    def _take(self) -> AnyCommand:
+        """The next command; waits for one."""
+        command, self._next = self._next, None
+        return self._commands.get() if command is None else command
+
+    def _wanted(self) -> bool:
+        """Whether a command waits that needs the models to itself. Counts are answered right here."""
+        while self._next is None:
+            try:
+                self._next = self._commands.get_nowait()
+            except queue.Empty:
+                return False
+            if isinstance(self._next, Count):
+                count, self._next = self._next, None
+                self._count(count)
+        return True
+
     def _do(self, command: AnyCommand) -> None:
         match command:
             case Load():
@@ -146,6 +168,8 @@ class Worker:
                 self._answer(command.request, lambda: self._generate(command))
             case Explain():
                 self._answer(command.request, lambda: self._explain(command))
+            case Count():
+                self._count(command)
             case Unload():
                 self._calibration_due = False
                 self._pair.unload()
@@ -190,7 +214,7 @@ class Worker:
 
     def _calibrate(self) -> None:
         try:
-            costs = calibrate(self._pair, interrupted=lambda: not self._commands.empty())
+            costs = calibrate(self._pair, interrupted=self._wanted)
         except Aborted:
             costs = None
         except DraftglassError as error:
@@ -201,13 +225,17 @@ class Worker:
 
     def _generate(self, command: Generate) -> None:
         target = self._loaded_target()
-        prompt = prompt_tokens(target, command.messages)
+        prompt = fit_prompt(target, command.messages, command.settings)
+        if prompt.problem is not None:
+            raise DraftglassError(prompt.problem)
+        if prompt.left_out:
+            self._pipe.send(TurnsLeftOut(command.request, prompt.left_out))
         drafter = self._pair.drafter(command.settings.speculation)
         problem = drafter if isinstance(drafter, Problem) else None
         seed = command.settings.sampling.seed
         task = Task(
             request=command.request,
-            prompt=prompt,
+            prompt=prompt.tokens,
             settings=command.settings,
             seed=secrets.randbits(32) if seed is None else seed,
             speculation_problem=problem,
@@ -225,6 +253,21 @@ class Worker:
         if self._pair.target is None:
             raise DraftglassError(_NO_MODEL)
         return self._pair.target
+
+    def _count(self, command: Count) -> None:
+        """Say how long a prompt would be, unless something newer is asked for or it can't be said."""
+        target = self._pair.target
+        if target is None or not self._commands.empty():
+            return
+        try:
+            prompt = fit_prompt(target, command.messages, command.settings)
+        except DraftglassError as error:
+            logger.info("a prompt could not be counted: %s", error)
+            return
+        newest = target.model.vocabulary.tokenize(command.messages[-1].content, add_special=False)
+        self._pipe.send(
+            Counted(command.request, len(newest), len(prompt.tokens), prompt.left_out, problem=prompt.problem)
+        )
 
 
 _NO_MODEL = Problem("No model is loaded.", "Choose a target model first.", Blame.USER, Fault.NO_MODEL)

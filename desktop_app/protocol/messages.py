@@ -75,6 +75,14 @@ class Explain(Command, frozen=True, tag=True):
     texts: TextPair
 
 
+class Count(Command, frozen=True, tag=True):
+    """How many tokens this prompt would have. Answered by `Counted`, unless another command has come meanwhile."""
+
+    request: int
+    messages: tuple[ChatMessage, ...]
+    settings: AnswerSettings
+
+
 class Cancel(Command, frozen=True, tag=True):
     """Stop that request now. Unknown or finished requests are ignored."""
 
@@ -127,6 +135,28 @@ class Unloaded(Event, frozen=True, tag=True):
     pass
 
 
+class Counted(Event, frozen=True, tag=True):
+    """The sizes of a prompt, as `Generate` with the same messages and settings would read it."""
+
+    request: int
+    newest: int
+    """Tokens of the newest message's text by itself."""
+    prompt: int
+    """Tokens of the whole prompt, without the turns left out."""
+    left_out: int
+    """Oldest turns that don't fit and would be left out."""
+    problem: Problem | None = None
+    """Why `Generate` would be refused."""
+
+
+class TurnsLeftOut(Event, frozen=True, tag=True):
+    """Comes before `Prefilling` where the conversation doesn't fit: its oldest turns are not in the prompt."""
+
+    request: int
+    turns: int
+    """A turn is a message of the user's with the answer that follows it."""
+
+
 class Prefilling(Event, frozen=True, tag=True):
     """Progress through the prompt. `reused` tokens were in the cache already; `done` counts them too."""
 
@@ -134,6 +164,10 @@ class Prefilling(Event, frozen=True, tag=True):
     done: int
     total: int
     reused: int
+    draft_reused: int | None = None
+    """Tokens that the draft's cache had already; None without a draft model."""
+    seconds: float = 0.0
+    """Since the reading began."""
 
 
 class RoundDone(Event, frozen=True, tag=True):
@@ -174,13 +208,15 @@ class Failed(Event, frozen=True, tag=True):
     problem: Problem
 
 
-AnyCommand = Load | Generate | Explain | Cancel | Unload | Shutdown
+AnyCommand = Load | Generate | Explain | Count | Cancel | Unload | Shutdown
 AnyEvent = (
     Ready
     | LoadProgress
     | Loaded
     | Calibrated
     | Unloaded
+    | Counted
+    | TurnsLeftOut
     | Prefilling
     | RoundDone
     | Finished

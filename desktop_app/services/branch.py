@@ -43,6 +43,15 @@ def prompt_of(turns: Iterable[Turn], text: str, system_prompt: str) -> tuple[Cha
     return tuple(messages)
 
 
+def kept_from(turns: Sequence[Turn], left_out: int) -> int:
+    """The index of the first turn in a prompt from which the `left_out` oldest messages of the user's were left out.
+
+    The counterpart of `prompt_of`, which makes one message of the questions around a gap.
+    """
+    starts = [0, *(index + 1 for index, turn in enumerate(turns) if turn.answer.shown)]
+    return starts[min(left_out, len(starts) - 1)]
+
+
 def _said(turns: Iterable[Turn]) -> Iterator[ChatMessage]:
     for turn in turns:
         yield ChatMessage(Role.USER, turn.prompt)
@@ -58,6 +67,8 @@ def _turn(question: StoredMessage, answer: StoredMessage) -> Turn:
         prompt=question.text,
         settings=answer.settings or AnswerSettings(),
         answer=answer.answer(),
+        left_out=answer.left_out,
+        prefill=answer.prefill,
         state=_STATES[answer.state],
         ending=answer.outcome.ending,
         problem=answer.outcome.problem,

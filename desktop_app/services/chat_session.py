@@ -30,6 +30,7 @@ class ChatSession(QObject):
     chats_changed = Signal(object)  # list[ChatSummary], the latest used first
     chat_opened = Signal(object)  # ChatView; replaces what the transcript shows
     turn_started = Signal(object)  # Turn; to be appended if its chat is the open one
+    turns_left_out = Signal(object)  # Turn; its prompt begins later than its chat
     prefill_progressed = Signal(object)  # Turn
     round_added = Signal(object)  # Turn
     turn_ended = Signal(object)  # Turn
@@ -193,6 +194,7 @@ class ChatSession(QObject):
 
     def _connect(self) -> None:
         conductor = self._conductor
+        conductor.turns_left_out.connect(self.turns_left_out)
         conductor.prefill_progressed.connect(self.prefill_progressed)
         conductor.round_added.connect(self.round_added)
         conductor.turn_ended.connect(self._on_turn_ended)

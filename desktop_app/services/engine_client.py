@@ -22,6 +22,8 @@ from desktop_app.protocol.messages import (
     Cancel,
     Cancelled,
     ChatMessage,
+    Count,
+    Counted,
     Explained,
     Failed,
     Finished,
@@ -32,6 +34,7 @@ from desktop_app.protocol.messages import (
     Ready,
     RoundDone,
     Shutdown,
+    TurnsLeftOut,
     Unload,
     Unloaded,
 )
@@ -72,6 +75,8 @@ class EngineClient(QObject):
     load_progressed = Signal(object)  # LoadProgress
     loaded = Signal(object)  # Loaded
     calibrated = Signal(object)  # Calibrated
+    counted = Signal(object)  # Counted
+    turns_left_out = Signal(object)  # TurnsLeftOut
     prefilled = Signal(object)  # Prefilling
     round_received = Signal(object)  # RoundDone
     finished = Signal(object)  # Finished
@@ -96,6 +101,8 @@ class EngineClient(QObject):
         self._state = EngineState.STOPPED
         self._process: EngineProcess | None = None
         self._requests = EngineRequests()
+        self._count: int | None = None
+        """The last count that was asked for."""
         self._patience_timer = QTimer(self)
         self._patience_timer.setSingleShot(True)
         self._patience_timer.timeout.connect(self._on_patience_ended)
@@ -147,8 +154,19 @@ class EngineClient(QObject):
         self._proceed()
         return question.request
 
+    def count(self, messages: Sequence[ChatMessage], settings: AnswerSettings) -> int | None:
+        """Ask for the size of a prompt; returns the request, which `counted` may answer, or nothing if superseded.
+
+        None where the engine is not idle: a count holds nothing up and never starts an engine.
+        """
+        if self._state is not EngineState.IDLE:
+            return None
+        self._count = self._requests.next_number()
+        self._send(Count(self._count, tuple(messages), settings))
+        return self._count
+
     def cancel(self, request: int) -> None:
-        """ ""Stop that request; unknown or finished requests are ignored."""
+        """Stop that request; unknown or finished requests are ignored."""
         waiting = self._requests.take_back(request)
         if waiting is not None:
             self._cancelled(waiting)
@@ -197,7 +215,7 @@ class EngineClient(QObject):
             self._send(request)
             self._enter(EngineState.LOADING if isinstance(request, Load) else EngineState.GENERATING)
 
-    def _send(self, command: Request | Cancel) -> None:
+    def _send(self, command: Request | Count | Cancel) -> None:
         assert self._process is not None, "a state that sends has a process"
         self._process.send(command)
 
@@ -230,6 +248,9 @@ class EngineClient(QObject):
                 # One that was on its way while another pair was asked for speaks of the old one.
                 if not self._requests.loads:
                     self.calibrated.emit(event)
+            case Counted():
+                if event.request == self._count:
+                    self.counted.emit(event)
             case Unloaded():
                 pass
             case _ if self._runs(event.request):
@@ -249,12 +270,23 @@ class EngineClient(QObject):
         self._proceed()
 
     def _on_answer(
-        self, event: LoadProgress | Loaded | Prefilling | RoundDone | Finished | Explained | Cancelled | Failed
+        self,
+        event: LoadProgress
+        | Loaded
+        | TurnsLeftOut
+        | Prefilling
+        | RoundDone
+        | Finished
+        | Explained
+        | Cancelled
+        | Failed,
     ) -> None:
         """An event of the running request."""
         match event:
             case LoadProgress():
                 self.load_progressed.emit(event)
+            case TurnsLeftOut():
+                self.turns_left_out.emit(event)
             case Prefilling():
                 self.prefilled.emit(event)
             case RoundDone():

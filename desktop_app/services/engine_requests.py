@@ -39,14 +39,18 @@ class EngineRequests:
         """The loads that wait or run."""
         return [request.request for request in (*self._waiting, self._running) if isinstance(request, Load)]
 
+    def next_number(self) -> int:
+        """The number of the next request."""
+        return next(self._numbers)
+
     def add_load(self, target: ModelSettings, draft: ModelSettings | None) -> Load:
-        load = Load(next(self._numbers), target, draft)
+        load = Load(self.next_number(), target, draft)
         self._pair = load
         self._waiting.appendleft(load)
         return load
 
     def add_question(self, messages: Sequence[ChatMessage], settings: AnswerSettings) -> Generate:
-        question = Generate(next(self._numbers), tuple(messages), settings)
+        question = Generate(self.next_number(), tuple(messages), settings)
         self._waiting.append(question)
         return question
 

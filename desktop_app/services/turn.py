@@ -42,9 +42,10 @@ class Turn:
     settings: AnswerSettings
     answer: Answer = field(default_factory=Answer)
     state: TurnState = TurnState.WAITING
+    left_out: int = 0
+    """Oldest messages of the user's, with what was answered, that did not fit the prompt; see `branch.kept_from`."""
     prefill: Prefilling | None = None
-    context: int | None = None
-    """Tokens in the target's context after the last round."""
+    """The last that was heard of reading the prompt."""
     ending: Finished | None = None
     """How it finished; None while it runs and for every other ending."""
     problem: Problem | None = None
@@ -52,6 +53,14 @@ class Turn:
     baseline: Baseline | None = None
     is_repeat: bool = False
     """Asked for by `regenerate`: another answer to this message exists."""
+
+    @property
+    def context(self) -> int | None:
+        """Tokens in the target's context, as far as this answer has come; None before the prompt is read."""
+        if self.answer.rounds:
+            last = self.answer.rounds[-1]
+            return last.position + len(last.emitted)
+        return self.prefill.done if self.prefill else None
 
     @property
     def speculation_problem(self) -> Problem | None:

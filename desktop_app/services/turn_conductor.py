@@ -8,7 +8,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from desktop_app.core.errors import Problem
-from desktop_app.protocol.messages import ChatMessage, Failed, Finished, Prefilling, RoundDone
+from desktop_app.protocol.messages import ChatMessage, Failed, Finished, Prefilling, RoundDone, TurnsLeftOut
 from desktop_app.services.archive import Archive
 from desktop_app.services.baselines import Baselines
 from desktop_app.services.engine_client import EngineClient
@@ -20,6 +20,7 @@ from desktop_app.services.turn_recorder import TurnRecorder
 class TurnConductor(QObject):
     """One turn at a time."""
 
+    turns_left_out = Signal(object)  # Turn
     prefill_progressed = Signal(object)  # Turn
     round_added = Signal(object)  # Turn
     turn_ended = Signal(object)  # Turn; the next one may begin
@@ -73,6 +74,7 @@ class TurnConductor(QObject):
 
     def _connect(self) -> None:
         engine = self._engine
+        engine.turns_left_out.connect(self._on_turns_left_out)
         engine.prefilled.connect(self._on_prefilled)
         engine.round_received.connect(self._on_round_received)
         engine.finished.connect(self._on_finished)
@@ -95,6 +97,11 @@ class TurnConductor(QObject):
         if turn.baseline is None and target is not None:
             turn.baseline = self._baselines.find(target, self._messages, turn.settings.sampling, self._pair.costs)
 
+    def _on_turns_left_out(self, event: TurnsLeftOut) -> None:
+        if (turn := self._current(event.request)) is not None:
+            turn.left_out = event.turns
+            self.turns_left_out.emit(turn)
+
     def _on_prefilled(self, prefilling: Prefilling) -> None:
         if (turn := self._current(prefilling.request)) is not None:
             turn.state = TurnState.PREFILLING
@@ -106,7 +113,6 @@ class TurnConductor(QObject):
         if (turn := self._current(event.request)) is not None:
             turn.state = TurnState.STREAMING
             turn.answer.add(event.round, event.visible)
-            turn.context = event.context
             self._find_baseline(turn)
             self._recorder.add(event.round)
             self.round_added.emit(turn)

@@ -32,6 +32,7 @@ class TurnRecorder(QObject):
         self._archive = archive
         self._turn: Turn | None = None
         self._unsaved: list[Round] = []
+        self._prompt_noted = False
         self._complained_of: Turn | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -41,6 +42,7 @@ class TurnRecorder(QObject):
     def begin(self, turn: Turn) -> None:
         self._turn = turn
         self._unsaved = []
+        self._prompt_noted = False
 
     def add(self, round_: Round) -> None:
         self._unsaved.append(round_)
@@ -52,6 +54,7 @@ class TurnRecorder(QObject):
         turn = self._turn
         assert turn is not None, "finish follows begin"
         self._save()
+        self._note_prompt(turn)
         self._archive.ask(_finishing(turn), otherwise=self._complaint(turn))
         self._turn = None
 
@@ -60,6 +63,7 @@ class TurnRecorder(QObject):
         turn = self._turn
         if turn is None or not self._unsaved:
             return
+        self._note_prompt(turn)
         rounds, self._unsaved = tuple(self._unsaved), []
         answer_id, text, visible = turn.answer_message_id, turn.answer.text, turn.answer.visible
 
@@ -71,6 +75,21 @@ class TurnRecorder(QObject):
             self._complaint(turn)(problem)
 
         self._archive.ask(lambda store: store.append_rounds(answer_id, rounds, text, visible), otherwise=put_back)
+
+    def _note_prompt(self, turn: Turn) -> None:
+        """Once for each turn, when its prompt has been read."""
+        prefill, left_out = turn.prefill, turn.left_out
+        if self._prompt_noted or prefill is None:
+            return
+        self._prompt_noted = True
+
+        def try_again(problem: Problem) -> None:
+            self._prompt_noted = self._turn is not turn
+            self._complaint(turn)(problem)
+
+        self._archive.ask(
+            lambda store: store.note_prompt(turn.answer_message_id, prefill, left_out), otherwise=try_again
+        )
 
     def _complaint(self, turn: Turn) -> Callable[[Problem], None]:
         def complain(problem: Problem) -> None:

@@ -17,7 +17,7 @@ from desktop_app.core.baseline import Baseline
 from desktop_app.core.errors import Blame, DraftglassError, Problem
 from desktop_app.core.rounds import Round
 from desktop_app.core.settings import AnswerSettings
-from desktop_app.protocol.messages import Finished, Role
+from desktop_app.protocol.messages import Finished, Prefilling, Role
 from desktop_app.store.codec import pack, pack_rounds, unpack, unpack_rounds
 from desktop_app.store.database import open_database, open_or_copy, transaction, translated
 from desktop_app.store.records import ChatSummary, MessageState, Outcome, StoredMessage, TurnIds
@@ -31,7 +31,8 @@ _BRANCH = """
         UNION ALL
         SELECT m.id, m.parent_id FROM messages m JOIN branch b ON m.id = b.parent_id
     )
-    SELECT id, chat_id, parent_id, role, text, visible, state, created_ms, model, settings, ending, baseline, problem
+    SELECT id, chat_id, parent_id, role, text, visible, state, created_ms, model, settings, ending, baseline, problem,
+        prefill, left_out
     FROM messages WHERE id IN (SELECT id FROM branch) ORDER BY id
 """
 """Ids grow from root to leaf, so their order is that of the conversation."""
@@ -141,6 +142,16 @@ class ChatStore:
         """Add another empty answer to a user's message and make it the current one; its id."""
         with transaction(self._connection) as db:
             return self._insert_answer(db, user_message_id, model, settings, self._now_ms())
+
+    def note_prompt(self, answer_id: int, prefill: Prefilling, left_out: int) -> None:
+        """Store how the prompt of a streaming answer was read, and how many of the oldest turns were left out."""
+        with transaction(self._connection) as db:
+            _must_change(
+                db.execute(
+                    "UPDATE messages SET prefill = ?, left_out = ? WHERE id = ? AND state = ?",
+                    (pack(prefill), left_out, answer_id, MessageState.STREAMING),
+                )
+            )
 
     def append_rounds(self, answer_id: int, rounds: Sequence[Round], text: str, visible: int) -> None:
         """Store new rounds of a streaming answer, with its whole text so far and how much of it is settled."""
@@ -265,7 +276,7 @@ def title_from(text: str) -> str:
 
 
 def _message(row: tuple[Any, ...], rounds: tuple[Round, ...]) -> StoredMessage:
-    *plain, role, text, visible, state, created_ms, model, settings, ending, baseline, problem = row
+    *plain, role, text, visible, state, created_ms, model, settings, ending, baseline, problem, prefill, left_out = row
     id_, chat_id, parent_id = plain
     return StoredMessage(
         id=id_,
@@ -279,6 +290,8 @@ def _message(row: tuple[Any, ...], rounds: tuple[Round, ...]) -> StoredMessage:
         model=model,
         settings=unpack(settings, AnswerSettings),
         outcome=Outcome(unpack(ending, Finished), unpack(baseline, Baseline), unpack(problem, Problem)),
+        prefill=unpack(prefill, Prefilling),
+        left_out=left_out,
         rounds=rounds,
     )
 

@@ -10,7 +10,7 @@ from desktop_app.core.baseline import Baseline
 from desktop_app.core.errors import Problem
 from desktop_app.core.rounds import Round
 from desktop_app.core.settings import AnswerSettings
-from desktop_app.protocol.messages import Finished, Role
+from desktop_app.protocol.messages import Finished, Prefilling, Role
 
 
 class MessageState(StrEnum):
@@ -71,6 +71,10 @@ class StoredMessage:
     """Name of the target that answered; empty for a user's message."""
     settings: AnswerSettings | None = None
     outcome: Outcome = Outcome()
+    prefill: Prefilling | None = None
+    """The last that was heard of reading the prompt; None for a user's message or where that is not known."""
+    left_out: int = 0
+    """Oldest messages of the user's, with what was answered, that did not fit the prompt."""
     rounds: tuple[Round, ...] = ()
     """The trace of an answer; empty where it is not known, the text stands all the same."""
 

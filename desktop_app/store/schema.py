@@ -54,6 +54,11 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         "CREATE INDEX chats_by_leaf ON chats (leaf_id)",
         "CREATE INDEX rounds_by_message ON rounds (message_id, id)",
     ),
+    (
+        # What the prompt of an answer was: how much of it was read, how many turns had no room in it.
+        "ALTER TABLE messages ADD COLUMN prefill BLOB",
+        "ALTER TABLE messages ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0",
+    ),
 )
 """Migration n leads from version n to n + 1 (`PRAGMA user_version`)."""
 

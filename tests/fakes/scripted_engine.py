@@ -32,6 +32,8 @@ from desktop_app.protocol.messages import (
     Calibrated,
     Cancel,
     Cancelled,
+    Count,
+    Counted,
     Explain,
     Explained,
     Failed,
@@ -46,11 +48,12 @@ from desktop_app.protocol.messages import (
     RoundDone,
     Shutdown,
     Stop,
+    TurnsLeftOut,
     Unload,
     Unloaded,
 )
 
-Recorded = TypeVar("Recorded", Load, Generate, Explain)
+Recorded = TypeVar("Recorded", Load, Generate, Explain, Count)
 
 ROOT = Path(__file__).parents[2]
 LIFETIME_S = 60.0
@@ -121,6 +124,10 @@ class Script(msgspec.Struct, frozen=True):
     stray: bool = False
     """Sends events of a request that nobody made before those of the answer."""
     tail: str = ""
+    left_out: int = 0
+    """Oldest turns said to be left out of every prompt."""
+    count_problem: Problem | None = None
+    """Comes with every count."""
     ignore_shutdown: bool = False
     journal: str = ""
 
@@ -228,6 +235,8 @@ class ScriptedEngine:
             case Explain():
                 if self._mishap(Phase.EXPLAIN, command.request):
                     self._send(Explained(command.request, self._script.difference))
+            case Count():
+                self._count(command)
             case Unload():
                 self._pair = None
                 self._send(Unloaded())
@@ -256,6 +265,8 @@ class ScriptedEngine:
         if script.stray:
             self._send(RoundDone(STRAY, next(rounds_of(("stray",), 0)), 5, 1))
             self._send(Finished(STRAY, Stop.END, 5, "", 1, None, 0.0))
+        if script.left_out:
+            self._send(TurnsLeftOut(request, script.left_out))
         self._send(Prefilling(request, 5, 10, 0))
         if not self._mishap(Phase.PREFILL, request):
             return
@@ -263,6 +274,13 @@ class ScriptedEngine:
         if self._stream(request, generate.settings):
             written = len("".join(script.words)) if script.rounds is None else self._visible
             self._send(Finished(request, Stop.END, written, script.tail, 1, 0.05, 0.04, script.speculation_problem))
+
+    def _count(self, count: Count) -> None:
+        """A token a word."""
+        if self._pair is not None:
+            words = [len(message.content.split()) for message in count.messages]
+            script = self._script
+            self._send(Counted(count.request, words[-1], sum(words), script.left_out, script.count_problem))
 
     def _stream(self, request: int, settings: AnswerSettings) -> bool:
         """Send the rounds; False if cancelled on the way."""

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from desktop_app.core.difference import Difference, TextPair
 from desktop_app.core.errors import Fault, Problem
 from desktop_app.core.settings import AnswerSettings, ModelSettings, Rule, Sampling
-from desktop_app.protocol.messages import Explain, Explained, Finished, Generate
+from desktop_app.protocol.messages import ChatMessage, Counted, Explain, Explained, Finished, Generate, Role
 from desktop_app.services.engine_client import EngineClient, EngineState, Patience
 from desktop_app.services.engine_process import EngineProcess
 from tests.fakes.scripted_engine import Mishap, Phase, Script, argv, journal, journal_of
@@ -66,6 +66,10 @@ def ask(client: EngineClient) -> int:
     return client.generate([], AnswerSettings())
 
 
+def said(*texts: str) -> list[ChatMessage]:
+    return [ChatMessage(Role.USER, text) for text in texts]
+
+
 def test_a_whole_turn_comes_in_order(qtbot: QtBot, make_client: MakeClient) -> None:
     client = make_client(Script())
     heard = Heard(client, "ready", "loaded", "prefilled", "round_received", "finished")
@@ -77,6 +81,30 @@ def test_a_whole_turn_comes_in_order(qtbot: QtBot, make_client: MakeClient) -> N
     assert finished.args is not None
     assert finished.args[0].request == request
     assert [state for _, state in states.events] == ["starting", "idle", "loading", "idle", "generating", "idle"]
+
+
+def test_a_count_is_answered_while_idle_and_the_last_one_counts(qtbot: QtBot, make_client: MakeClient) -> None:
+    client = make_client(Script())
+    assert client.count(said("one"), AnswerSettings()) is None, "no engine is started for a count"
+    client.load(TARGET, None)
+    assert client.count(said("one"), AnswerSettings()) is None
+    with qtbot.waitSignal(client.loaded):
+        pass
+    heard = Heard(client, "counted", "state_changed")
+    first, last = client.count(said("one"), AnswerSettings()), client.count(said("one two", "three"), AnswerSettings())
+    qtbot.waitUntil(lambda: bool(heard.names))
+    assert heard.events == [("counted", Counted(last or 0, newest=1, prompt=3, left_out=0))]
+    assert first != last
+
+
+def test_turns_left_out_are_reported_before_the_prompt_is_read(qtbot: QtBot, make_client: MakeClient) -> None:
+    client = make_client(Script(left_out=3))
+    heard = Heard(client, "turns_left_out", "prefilled")
+    client.load(TARGET, None)
+    with qtbot.waitSignal(client.finished):
+        ask(client)
+    assert heard.names == ["turns_left_out", "prefilled", "prefilled"]
+    assert heard.events[0][1].turns == 3
 
 
 def test_events_of_other_requests_are_dropped(qtbot: QtBot, make_client: MakeClient) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QDialogButtonBox, QDoubleSpinBox,
 from pytestqt.qtbot import QtBot
 
 from desktop_app.core.rounds import Kind
-from desktop_app.core.settings import AnswerSettings, DraftSource, Rule, Sampling, Speculation
+from desktop_app.core.settings import AnswerSettings, DraftSource, Overflow, Rule, Sampling, Speculation
 from desktop_app.services.settings_file import Settings, Theme
 from desktop_app.ui.settings.dialog import SettingsDialog
 
@@ -26,6 +26,7 @@ UNUSUAL = Settings(
         speculation=Speculation(False, DraftSource.LOOKUP, 9, Rule.SHARED_NOISE, 6, 3),
         max_tokens=77,
         stop=("END", "a\nb", "tab\there", "back\\slash"),
+        overflow=Overflow.STOP,
     ),
     system_prompt="Be brief.",
     theme=Theme.DARK,

@@ -122,6 +122,12 @@ class Engine:
         assert [round_.broken_rule() for round_ in rounds] == [None] * len(rounds)
         return emitted_ids(rounds)
 
+    def text(self, request: int) -> str:
+        """What a finished answer says."""
+        [finished] = self.of(Finished, request)
+        rounds = [event.round for event in self.of(RoundDone, request)]
+        return "".join(token.text for round_ in rounds for token in round_.emitted)[: finished.visible]
+
     def cancel(self, request: int) -> None:
         """Cancel, and see it cancelled in time."""
         asked_at = time.monotonic()
@@ -164,8 +170,8 @@ class Engine:
         self.events += self._reader.feed(chunk)
 
 
-def settings(path: Path | str) -> ModelSettings:
-    return ModelSettings(str(path), n_ctx=N_CTX)
+def settings(path: Path | str, n_ctx: int = N_CTX, threads: int = 0) -> ModelSettings:
+    return ModelSettings(str(path), n_ctx=n_ctx, threads=threads)
 
 
 def ask(request: int, text: str = QUESTION, max_tokens: int = 24) -> Generate:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from desktop_app.core.answer import Answer
 from desktop_app.core.settings import AnswerSettings
-from desktop_app.services.branch import prompt_of
+from desktop_app.services.branch import kept_from, prompt_of
 from desktop_app.services.turn import Turn
 
 
@@ -43,3 +43,14 @@ def test_only_the_shown_text_of_an_answer_counts() -> None:
 def test_questions_around_an_empty_answer_become_one() -> None:
     assert said(turn("a", ""), turn("b", "")) == [("user", "a\n\nb\n\nnow")]
     assert said(turn("a", "x"), turn("b", "")) == [("user", "a"), ("assistant", "x"), ("user", "b\n\nnow")]
+
+
+def test_what_is_kept_begins_behind_the_turns_left_out() -> None:
+    turns = [turn("a", "b"), turn("c", "d"), turn("e", "f")]
+    assert [kept_from(turns, left_out) for left_out in range(5)] == [0, 1, 2, 3, 3]
+
+
+def test_questions_that_became_one_message_are_left_out_together() -> None:
+    turns = [turn("a", ""), turn("b", "c"), turn("d", ""), turn("e", "")]
+    assert [message.content for message in prompt_of(turns, "now", "")] == ["a\n\nb", "c", "d\n\ne\n\nnow"]
+    assert [kept_from(turns, left_out) for left_out in (0, 1)] == [0, 2]

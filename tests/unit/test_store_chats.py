@@ -14,7 +14,7 @@ from desktop_app.core.baseline import Baseline, BaselineSource
 from desktop_app.core.errors import Blame, DraftglassError, Problem
 from desktop_app.core.rounds import Kind, Round, Seconds, Token
 from desktop_app.core.settings import AnswerSettings, Sampling, Speculation
-from desktop_app.protocol.messages import Finished, Role, Stop
+from desktop_app.protocol.messages import Finished, Prefilling, Role, Stop
 from desktop_app.store import NEW_CHAT_TITLE, ChatStore, MessageState, Outcome, TurnIds
 from desktop_app.store.chats import TITLE_CHARACTERS
 
@@ -198,6 +198,20 @@ def test_half_a_character_is_refused_in_words(store: ChatStore) -> None:
         _begin(store, chat, text="half: \ud83d")
     assert caught.value.problem.blame is Blame.USER
     assert store.branch(chat) == []
+
+
+def test_how_the_prompt_was_read_comes_back_even_after_a_crash(store: ChatStore, path: Path) -> None:
+    chat = store.create_chat()
+    turn = _begin(store, chat)
+    prefill = Prefilling(7, 812, 812, 790, 640, 0.4)
+    store.note_prompt(turn.answer_id, prefill, 3)
+    reader = ChatStore(path)
+    answer = reader.branch(chat)[1]
+    reader.close()
+    assert (answer.prefill, answer.left_out) == (prefill, 3)
+    _finish(store, turn.answer_id)
+    with pytest.raises(DraftglassError):
+        store.note_prompt(turn.answer_id, prefill, 0)
 
 
 @pytest.mark.parametrize("text", ["a\0b", "𝕏 👩‍👩‍👧 \u202e", "' ; DROP TABLE chats --"])

@@ -52,6 +52,26 @@ def test_from_nothing_to_version_1(connection: sqlite3.Connection) -> None:
     assert _version(connection) == 1
 
 
+def test_from_version_1_to_2_keeps_answers_whose_prompt_is_not_known(
+    path: Path, connection: sqlite3.Connection
+) -> None:
+    migrate(connection, MIGRATIONS[:1])
+    connection.execute("INSERT INTO chats (title, created_ms, updated_ms) VALUES ('old', 1, 1)")
+    for role, parent in (("user", None), ("assistant", 1)):
+        connection.execute(
+            "INSERT INTO messages (chat_id, parent_id, role, text, visible, state, created_ms)"
+            " VALUES (1, ?, ?, 'Hi', 2, 'complete', 1)",
+            (parent, role),
+        )
+    connection.execute("UPDATE chats SET leaf_id = 2")
+    migrate(connection, MIGRATIONS[:2])
+    assert _version(connection) == 2
+    with closing(ChatStore(path)) as store:
+        question, answer = store.branch(1)
+    assert (question.shown, answer.shown) == ("Hi", "Hi")
+    assert (answer.prefill, answer.left_out) == (None, 0)
+
+
 def test_each_migration_starts_where_the_last_one_ended(connection: sqlite3.Connection) -> None:
     first, second = ("CREATE TABLE a (x INTEGER)",), ("ALTER TABLE a ADD COLUMN y INTEGER",)
     migrate(connection, (first,))

@@ -24,7 +24,10 @@ class Drafter(Protocol):
         """Seconds spent so far on turning the draft's logits into tokens."""
 
     def prefill(self, tokens: Sequence[int]) -> Iterator[int]:
-        """Get ready for a prompt; yield the count of tokens done, as it grows. Raises Aborted."""
+        """Get ready for a prompt; yield the count of tokens done, as it grows. Raises Aborted.
+
+        The first count is what was there already; a drafter that reads nothing yields none.
+        """
 
     def draft(self, committed: Sequence[int], limit: int, rule: AcceptanceRule) -> Iterator[Drafted]:
         """Propose up to `limit` tokens to follow `committed`, one by one.

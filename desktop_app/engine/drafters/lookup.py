@@ -27,7 +27,7 @@ class LookupDrafter:
     def prefill(self, tokens: Sequence[int]) -> Iterator[int]:
         self._follower.clear()
         self._indexed = 0
-        yield len(tokens)
+        return iter(())
 
     def draft(self, committed: Sequence[int], limit: int, rule: AcceptanceRule) -> Iterator[Drafted]:
         began = time.perf_counter()

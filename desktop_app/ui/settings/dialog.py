@@ -60,6 +60,7 @@ class SettingsDialog(QDialog):
             speculation=self._speculation.apply_to(settings.answer.speculation),
             max_tokens=self._sampling.max_tokens(),
             stop=self._sampling.stop(),
+            overflow=self._sampling.overflow(),
         )
         return replace(settings, answer=answer)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPlainTextEdit, QSizePolicy, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QPlainTextEdit, QSizePolicy, QSpinBox, QWidget
 
-from desktop_app.core.settings import AnswerSettings, Sampling
+from desktop_app.core.settings import AnswerSettings, Overflow, Sampling
 from desktop_app.ui.settings.fields import add_field, decimal, form, whole
 
 _SEED_MAX = 2**31 - 1
 _TOKENS_MAX = 131_072
+_OVERFLOWS = {Overflow.DROP_OLDEST: "Leave out the oldest turns", Overflow.STOP: "Refuse the message"}
 
 
 class SeedField(QWidget):
@@ -40,7 +41,7 @@ class SeedField(QWidget):
 
 
 class SamplingPage(QWidget):
-    """Shows and reads `Sampling`, the token limit and the stop strings."""
+    """Shows and reads `Sampling`, the token limit, the stop strings and what a full context leads to."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -58,6 +59,9 @@ class SamplingPage(QWidget):
         self._stop.setTabChangesFocus(True)
         self._stop.setFixedSize(260, 58)
         self._stop.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self._overflow = QComboBox()
+        for overflow, text in _OVERFLOWS.items():
+            self._overflow.addItem(text, overflow)
         self._lay_out()
 
     def show_values(self, settings: AnswerSettings) -> None:
@@ -71,6 +75,7 @@ class SamplingPage(QWidget):
         self._seed.show_value(sampling.seed)
         self._max_tokens.setValue(settings.max_tokens)
         self._stop.setPlainText("\n".join(_escaped(stop) for stop in settings.stop))
+        self._overflow.setCurrentIndex(list(_OVERFLOWS).index(settings.overflow))
 
     def sampling(self) -> Sampling:
         return Sampling(
@@ -85,6 +90,9 @@ class SamplingPage(QWidget):
 
     def max_tokens(self) -> int:
         return self._max_tokens.value()
+
+    def overflow(self) -> Overflow:
+        return list(_OVERFLOWS)[self._overflow.currentIndex()]
 
     def stop(self) -> tuple[str, ...]:
         lines = self._stop.toPlainText().splitlines()
@@ -125,6 +133,13 @@ class SamplingPage(QWidget):
             "Stop strings",
             self._stop,
             "One a line: the answer ends before the first of them. \\n stands for a line break, \\t for a tab",
+        )
+        add_field(
+            rows,
+            "When the context is full",
+            self._overflow,
+            "A chat that outgrows the context: the model no longer sees its oldest turns, but always the system "
+            "prompt and your newest message; or the message is refused and stays with you",
         )
 
 
