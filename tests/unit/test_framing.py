@@ -19,6 +19,7 @@ from desktop_app.core.settings import (
     DraftSource,
     FlashAttention,
     ModelSettings,
+    Overflow,
     Rule,
     Sampling,
     Speculation,
@@ -32,6 +33,8 @@ from desktop_app.protocol.messages import (
     Cancel,
     Cancelled,
     ChatMessage,
+    Count,
+    Counted,
     Explain,
     Explained,
     Failed,
@@ -47,6 +50,7 @@ from desktop_app.protocol.messages import (
     RoundDone,
     Shutdown,
     Stop,
+    TurnsLeftOut,
     Unload,
     Unloaded,
 )
@@ -77,6 +81,7 @@ SETTINGS = AnswerSettings(
     Speculation(source=DraftSource.LOOKUP, gamma=7, rule=Rule.SHARED_NOISE),
     max_tokens=3,
     stop=("\n\n", "終"),
+    overflow=Overflow.STOP,
 )
 TOKENS = (Token(7, "日", Kind.REJECTED, 0.25, 0.5, 0.5), Token(9, "", Kind.CORRECTED, 0.75))
 
@@ -91,6 +96,7 @@ COMMANDS: tuple[AnyCommand, ...] = (
     Load(2, ModelSettings("a.gguf")),
     Generate(3, (ChatMessage(Role.SYSTEM, "Be brief."), ChatMessage(Role.USER, "Hi 👋\0\n")), SETTINGS),
     Explain(4, (ChatMessage(Role.USER, "Hi"),), TextPair((1, 2), (1, 3), SETTINGS.sampling, Rule.SHARED_NOISE, 8)),
+    Count(5, (ChatMessage(Role.USER, "Hi"),), SETTINGS),
     Cancel(3),
     Unload(),
     Shutdown(),
@@ -102,7 +108,10 @@ EVENTS: tuple[AnyEvent, ...] = (
     Loaded(1, FACTS, None, PROBLEM),
     Calibrated(Costs(0, ((1, 0.01), (5, 0.02)), None)),
     Unloaded(),
+    Counted(5, 1, 20, 3, PROBLEM),
+    TurnsLeftOut(3, 2),
     Prefilling(3, 10, 20, 5),
+    Prefilling(3, 20, 20, 5, 0, 0.25),
     RoundDone(3, Round(0, 20, 1, TOKENS, Seconds(0.1, 0.2, 0.3, 0.4)), 2, 21),
     Finished(3, Stop.STOP_STRING, 2, "\ufffd", 7, None, 0.5, PROBLEM),
     Explained(4, Difference(1, 2, "日", None, "", 0.002, 0.005, near_tie=True)),
