@@ -21,7 +21,9 @@ from desktop_app.services.app_log import CrashReporter, log_to_file
 from desktop_app.services.archive import Archive
 from desktop_app.services.baselines import Baselines
 from desktop_app.services.chat_session import ChatSession
+from desktop_app.services.comparison import Comparison
 from desktop_app.services.engine_client import EngineClient
+from desktop_app.services.engine_use import EngineUse
 from desktop_app.services.interrupt import Interrupt
 from desktop_app.services.model_shelf import ModelShelf
 from desktop_app.services.pair import PairService
@@ -74,7 +76,9 @@ class Draftglass(QObject):
         self.engine = EngineClient(engine_argv, log_path=places.log_dir / "engine.log", parent=self)
         self.pair = PairService(self.engine, self.settings, self)
         self.archive = Archive(lambda: ChatStore.open(places.chats_file), self)
-        self.session = ChatSession(self.engine, self.pair, self.archive, self.settings, Baselines(), self)
+        baselines, use = Baselines(), EngineUse()
+        self.session = ChatSession(self.engine, self.pair, self.archive, self.settings, baselines, use, self)
+        self.comparison = Comparison(self.engine, self.pair, baselines, use, self)
         self.shelf = ModelShelf(places.models_dir, self)
         self.appearance = Appearance(app, self.settings.current.theme)
         self.window = MainWindow()

@@ -24,7 +24,7 @@ from desktop_app.engine.llama.context import Aborted
 from desktop_app.engine.llama.model import LoadAborted
 from desktop_app.engine.pair import LoadedModel, Pair
 from desktop_app.engine.pipe import EventPipe, read_commands
-from desktop_app.engine.prompt import fit_prompt, prompt_tokens
+from desktop_app.engine.prompt import fit_prompt
 from desktop_app.protocol.messages import (
     PROTOCOL_VERSION,
     AnyCommand,
@@ -246,8 +246,8 @@ class Worker:
 
     def _explain(self, command: Explain) -> None:
         target = self._loaded_target()
-        difference = explain(target, prompt_tokens(target, command.messages), command.texts)
-        self._pipe.send(Explained(command.request, difference))
+        prompt = fit_prompt(target, command.messages, command.settings)
+        self._pipe.send(Explained(command.request, explain(target, prompt.tokens, command.texts)))
 
     def _loaded_target(self) -> LoadedModel:
         if self._pair.target is None:

@@ -72,6 +72,8 @@ class Explain(Command, frozen=True, tag=True):
 
     request: int
     messages: tuple[ChatMessage, ...]
+    settings: AnswerSettings
+    """Of either answer: they say what of the messages is in the prompt."""
     texts: TextPair
 
 

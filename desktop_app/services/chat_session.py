@@ -14,10 +14,12 @@ from desktop_app.services.archive import Archive
 from desktop_app.services.baselines import Baselines
 from desktop_app.services.branch import prompt_of, turns_of
 from desktop_app.services.engine_client import EngineClient
+from desktop_app.services.engine_use import EngineUse, Party
 from desktop_app.services.pair import PairService
 from desktop_app.services.settings import SettingsService
 from desktop_app.services.turn import ChatView, Turn
 from desktop_app.services.turn_conductor import TurnConductor
+from desktop_app.services.turn_recorder import TurnRecorder
 from desktop_app.store import NEW_CHAT_TITLE, ChatStore, ChatSummary
 
 HANDED_BACK = frozenset({Fault.PROMPT_TOO_LONG, Fault.EMPTY_PROMPT})
@@ -45,13 +47,16 @@ class ChatSession(QObject):
         archive: Archive,
         settings: SettingsService,
         baselines: Baselines,
+        use: EngineUse,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._pair = pair
         self._archive = archive
         self._settings = settings
-        self._conductor = TurnConductor(engine, pair, archive, baselines, self)
+        self._use = use
+        self._recorder = TurnRecorder(archive, self)
+        self._conductor = TurnConductor(engine, pair, baselines, self._recorder, self)
         self._title = NEW_CHAT_TITLE
         self._chat_id: int | None = None
         self._turns: list[Turn] = []
@@ -70,6 +75,11 @@ class ChatSession(QObject):
         return self._chat_id
 
     @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The branch of the open chat, the oldest turn first."""
+        return tuple(self._turns)
+
+    @property
     def running(self) -> Turn | None:
         """The turn that is being answered, in whichever chat."""
         return self._conductor.turn
@@ -84,12 +94,13 @@ class ChatSession(QObject):
     def send(self, text: str) -> bool:
         """Ask in the open chat. True if taken, so that the composer empties itself; False leaves the text there.
 
-        Empty text and a second message while one is answered are refused quietly, a missing model by `prompt_refused`.
-        A prompt that turns out too long is removed again: `turn_withdrawn`, `chat_opened` without it, `prompt_refused`.
+        Empty text and a second message while one is answered are refused quietly; a missing model, or a comparison that
+        runs, by `prompt_refused`. A prompt that turns out too long is removed again: `turn_withdrawn`, `chat_opened`
+        without it, `prompt_refused`.
         """
         if self.busy or not text.strip():
             return False
-        if (obstacle := self._pair.obstacle) is not None:
+        if (obstacle := self._obstacle) is not None:
             self.prompt_refused.emit(self._chat_id, text, obstacle)
             return False
         chat_id, visit, earlier = self._chat_id, self._visit, tuple(self._turns)
@@ -120,7 +131,7 @@ class ChatSession(QObject):
         place = next((i for i, turn in enumerate(self._turns) if turn.answer_message_id == answer_id), None)
         if self.busy or place is None:
             return False
-        if (obstacle := self._pair.obstacle) is not None:
+        if (obstacle := self._obstacle) is not None:
             self.problem_raised.emit(obstacle)
             return False
         old, earlier, visit = self._turns[place], tuple(self._turns[:place]), self._visit
@@ -192,14 +203,20 @@ class ChatSession(QObject):
         """Hand everything unsaved to the archive. For the end of the app, before `Archive.close`."""
         self._conductor.interrupt(Problem("Draftglass was closed while this answer was being written."))
 
+    @property
+    def _obstacle(self) -> Problem | None:
+        """Why nothing can be asked now."""
+        return self._pair.obstacle or self._use.obstacle(Party.CHAT)
+
     def _connect(self) -> None:
         conductor = self._conductor
         conductor.turns_left_out.connect(self.turns_left_out)
         conductor.prefill_progressed.connect(self.prefill_progressed)
         conductor.round_added.connect(self.round_added)
         conductor.turn_ended.connect(self._on_turn_ended)
-        conductor.problem_raised.connect(self.problem_raised)
+        self._recorder.problem_raised.connect(self.problem_raised)
         self._archive.failed.connect(self.problem_raised)
+        self._use.join(Party.CHAT, lambda: self._storing or self.running is not None)
 
     def _show(self, chat_id: int | None, title: str, turns: list[Turn]) -> None:
         self._turns = turns

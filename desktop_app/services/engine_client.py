@@ -145,12 +145,12 @@ class EngineClient(QObject):
         self._proceed()
         return question.request
 
-    def explain(self, messages: Sequence[ChatMessage], texts: TextPair) -> int:
+    def explain(self, messages: Sequence[ChatMessage], settings: AnswerSettings, texts: TextPair) -> int:
         """Ask where two answers part; returns the request, answered by `explained`, `cancelled` or `failed`, or `died`.
 
         After a death it is as with `generate`.
         """
-        question = self._requests.add_examination(messages, texts)
+        question = self._requests.add_examination(messages, settings, texts)
         self._proceed()
         return question.request
 

@@ -54,8 +54,8 @@ class EngineRequests:
         self._waiting.append(question)
         return question
 
-    def add_examination(self, messages: Sequence[ChatMessage], texts: TextPair) -> Explain:
-        question = Explain(next(self._numbers), tuple(messages), texts)
+    def add_examination(self, messages: Sequence[ChatMessage], settings: AnswerSettings, texts: TextPair) -> Explain:
+        question = Explain(self.next_number(), tuple(messages), settings, texts)
         self._waiting.append(question)
         return question
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Qt, QThreadPool, Signal
 from desktop_app.core.errors import Blame, Fault, Problem
 from desktop_app.core.facts import Costs, ModelFacts
 from desktop_app.core.settings import GAMMA_MAX, DraftSource, ModelSettings, Rule, Speculation
-from desktop_app.protocol.messages import Calibrated, Failed, Finished, Loaded, LoadProgress
+from desktop_app.protocol.messages import Calibrated, Failed, Loaded, LoadProgress
 from desktop_app.services.engine_client import EngineClient, EngineState
 from desktop_app.services.pair_state import PairState
 from desktop_app.services.settings import SettingsService
@@ -161,7 +161,9 @@ class PairService(QObject):
 
     def load(self) -> None:
         """Load the pair that the settings name, unless there is no target or that very pair is being loaded."""
-        wanted = self._wanted()
+        self._load(self._wanted(self.speculation))
+
+    def _load(self, wanted: _Wanted | None) -> None:
         if wanted is None or (self._state.loading and wanted == self._asked):
             return
         self._asked = wanted
@@ -180,14 +182,26 @@ class PairService(QObject):
         if self._state.loading and self._request is not None:
             self._engine.cancel(self._request)
 
-    def prepare(self, then: Callable[[], None]) -> None:
-        """Call `then` once the engine client has been asked for the pair: at once, unless it must be asked first."""
-        if self._asked is None:
-            self.load()
+    def prepare(self, then: Callable[[], None], speculation: Speculation) -> None:
+        """Call `then` once the engine client has been asked for the pair: at once, unless it must be asked first.
+
+        `speculation` is that of the answer to be written: it may need a draft that the settings don't.
+        """
+        wanted = self._wanted(speculation)
+        if self._asked is None or (wanted is not None and wanted.draft is not None and self._asked.draft is None):
+            self._load(wanted)
         if self._judging:
             self._after_asking.append(then)
         else:
             then()
+
+    def note_answer(self, speculation: Speculation, problem: Problem | None) -> None:
+        """An answer with these settings was written; `problem` is why it was not drafted.
+
+        Settings that are not in force say nothing about the next answer.
+        """
+        if speculation == self.speculation:
+            self._become(replace(self._state, answer_problem=problem))
 
     def close(self) -> None:
         """Wait for a header that is being read. For the end of the app."""
@@ -202,7 +216,6 @@ class PairService(QObject):
         engine.load_progressed.connect(self._on_load_progressed)
         engine.loaded.connect(self._on_loaded)
         engine.calibrated.connect(self._on_calibrated)
-        engine.finished.connect(self._on_finished)
         engine.cancelled.connect(self._on_cancelled)
         engine.failed.connect(self._on_failed)
         engine.died.connect(self._on_died)
@@ -221,11 +234,12 @@ class PairService(QObject):
         settings = self._settings.current
         self._settings.apply(replace(settings, answer=replace(settings.answer, speculation=speculation)))
 
-    def _wanted(self) -> _Wanted | None:
+    def _wanted(self, speculation: Speculation) -> _Wanted | None:
+        """The pair that answers with this speculation; a draft is kept ready while speculation is switched off."""
         settings = self._settings.current
         if settings.target_path is None:
             return None
-        wants_draft = settings.answer.speculation.source is DraftSource.MODEL
+        wants_draft = speculation.source is DraftSource.MODEL
         draft = settings.draft_path if wants_draft else None
         return _Wanted(_model(settings, settings.target_path), _model(settings, draft) if draft else None)
 
@@ -252,7 +266,7 @@ class PairService(QObject):
     def _on_settings_changed(self, settings: Settings) -> None:
         """A draft that is not wanted any more is no reason to load: it stays for when it is selected again."""
         self._become(self._state.chosen(settings))
-        wanted, asked = self._wanted(), self._asked
+        wanted, asked = self._wanted(self.speculation), self._asked
         if wanted is None or asked is None:
             return
         if wanted.target != asked.target or wanted.draft not in {None, asked.draft}:
@@ -285,9 +299,6 @@ class PairService(QObject):
 
     def _on_calibrated(self, calibrated: Calibrated) -> None:
         self._become(self._state.calibrated(calibrated.costs))
-
-    def _on_finished(self, finished: Finished) -> None:
-        self._become(replace(self._state, answer_problem=finished.speculation_problem))
 
     def _on_cancelled(self, request: int) -> None:
         if request == self._request:

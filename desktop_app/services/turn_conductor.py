@@ -1,4 +1,4 @@
-"""Takes one stored turn through the engine: asks, follows, ends, and lets the recorder write it down.
+"""Takes one turn through the engine: asks, follows, ends, and lets the recorder write it down.
 
 Owns the running turn. It doesn't know which chat is open.
 """
@@ -9,7 +9,6 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop_app.core.errors import Problem
 from desktop_app.protocol.messages import ChatMessage, Failed, Finished, Prefilling, RoundDone, TurnsLeftOut
-from desktop_app.services.archive import Archive
 from desktop_app.services.baselines import Baselines
 from desktop_app.services.engine_client import EngineClient
 from desktop_app.services.pair import PairService
@@ -24,21 +23,21 @@ class TurnConductor(QObject):
     prefill_progressed = Signal(object)  # Turn
     round_added = Signal(object)  # Turn
     turn_ended = Signal(object)  # Turn; the next one may begin
-    problem_raised = Signal(object)  # Problem, of the chat store
 
     def __init__(
         self,
         engine: EngineClient,
         pair: PairService,
-        archive: Archive,
         baselines: Baselines,
+        recorder: TurnRecorder | None = None,
         parent: QObject | None = None,
     ) -> None:
+        """Without a recorder nothing is stored."""
         super().__init__(parent)
         self._engine = engine
         self._pair = pair
         self._baselines = baselines
-        self._recorder = TurnRecorder(archive, self)
+        self._recorder = recorder
         self._turn: Turn | None = None
         self._messages: tuple[ChatMessage, ...] = ()
         self._request: int | None = None
@@ -54,9 +53,10 @@ class TurnConductor(QObject):
         self._turn = turn
         self._messages = messages
         self._request = None
-        self._recorder.begin(turn)
+        if self._recorder is not None:
+            self._recorder.begin(turn)
         self._find_baseline(turn)
-        self._pair.prepare(lambda: self._ask(turn))
+        self._pair.prepare(lambda: self._ask(turn), turn.settings.speculation)
 
     def stop(self) -> None:
         """End the running answer; `turn_ended` follows, at once where the engine has not been asked yet."""
@@ -81,7 +81,6 @@ class TurnConductor(QObject):
         engine.cancelled.connect(self._on_cancelled)
         engine.failed.connect(self._on_failed)
         engine.died.connect(self._on_died)
-        self._recorder.problem_raised.connect(self.problem_raised)
 
     def _ask(self, turn: Turn) -> None:
         if self._turn is turn:
@@ -114,13 +113,15 @@ class TurnConductor(QObject):
             turn.state = TurnState.STREAMING
             turn.answer.add(event.round, event.visible)
             self._find_baseline(turn)
-            self._recorder.add(event.round)
+            if self._recorder is not None:
+                self._recorder.add(event.round)
             self.round_added.emit(turn)
 
     def _on_finished(self, finished: Finished) -> None:
         if (turn := self._current(finished.request)) is not None:
             turn.answer.close(finished.visible, finished.tail)
             turn.ending = finished
+            self._pair.note_answer(turn.settings.speculation, finished.speculation_problem)
             self._end(TurnState.FINISHED)
 
     def _on_cancelled(self, request: int) -> None:
@@ -146,7 +147,8 @@ class TurnConductor(QObject):
         self._turn = None
         self._request = None
         self._record_plain(turn)
-        self._recorder.finish()
+        if self._recorder is not None:
+            self._recorder.finish()
         self.turn_ended.emit(turn)
 
     def _record_plain(self, turn: Turn) -> None:

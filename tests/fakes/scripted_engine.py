@@ -12,8 +12,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from enum import StrEnum
+from itertools import count
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -22,7 +24,7 @@ import msgspec
 from desktop_app.core.difference import Difference
 from desktop_app.core.errors import Problem
 from desktop_app.core.facts import Costs, ModelFacts
-from desktop_app.core.rounds import Kind, Round, Seconds, Token
+from desktop_app.core.rounds import EMITTED, Kind, Round, Seconds, Token
 from desktop_app.core.settings import AnswerSettings, DraftSource, ModelSettings
 from desktop_app.protocol import framing
 from desktop_app.protocol.messages import (
@@ -112,6 +114,8 @@ class Script(msgspec.Struct, frozen=True):
     speculation_problem: Problem | None = None
     difference: Difference | None = None
     """Answers every Explain."""
+    parts_at: int | None = None
+    """Place of a token that drafted answers write differently."""
     costs: Costs | None = None
     """Sent after Loaded."""
     words: tuple[str, ...] = WORDS
@@ -196,6 +200,18 @@ def _tokens(words: tuple[str, ...], gamma: int, first_id: int) -> Iterator[Token
     yield Token(first_id + len(drafted), own, kind, p=0.7)
 
 
+def parted(rounds: Iterable[Round], at: int) -> Iterator[Round]:
+    """The same rounds, with another token written at place `at`."""
+    places = count()
+
+    def other(token: Token) -> Token:
+        wrong = token.kind in EMITTED and next(places) == at
+        return replace(token, id=token.id + 500, text="other ") if wrong else token
+
+    for round_ in rounds:
+        yield replace(round_, tokens=tuple(map(other, round_.tokens)))
+
+
 class Ended(Exception):
     """The window closed the pipe or asked for the end."""
 
@@ -272,8 +288,9 @@ class ScriptedEngine:
             return
         self._send(Prefilling(request, 10, 10, 0))
         if self._stream(request, generate.settings):
-            written = len("".join(script.words)) if script.rounds is None else self._visible
-            self._send(Finished(request, Stop.END, written, script.tail, 1, 0.05, 0.04, script.speculation_problem))
+            self._send(
+                Finished(request, Stop.END, self._visible, script.tail, 1, 0.05, 0.04, script.speculation_problem)
+            )
 
     def _count(self, count: Count) -> None:
         """A token a word."""
@@ -285,7 +302,10 @@ class ScriptedEngine:
     def _stream(self, request: int, settings: AnswerSettings) -> bool:
         """Send the rounds; False if cancelled on the way."""
         script = self._script
-        rounds = script.rounds or tuple(rounds_of(script.words, self._gamma(settings)))
+        gamma = self._gamma(settings)
+        rounds = script.rounds or tuple(rounds_of(script.words, gamma))
+        if gamma and script.parts_at is not None:
+            rounds = tuple(parted(rounds, script.parts_at))
         self._visible = 0
         started = time.monotonic()
         for sent, round_ in enumerate(rounds):

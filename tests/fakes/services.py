@@ -11,7 +11,9 @@ from desktop_app.core.errors import Problem
 from desktop_app.services.archive import Archive
 from desktop_app.services.baselines import Baselines
 from desktop_app.services.chat_session import ChatSession
+from desktop_app.services.comparison import Comparison
 from desktop_app.services.engine_client import EngineClient, Patience
+from desktop_app.services.engine_use import EngineUse
 from desktop_app.services.pair import Judge, PairService
 from desktop_app.services.settings import SettingsService
 from desktop_app.store import ChatStore, StoredMessage
@@ -37,6 +39,7 @@ class Services:
     pair: PairService
     archive: Archive
     session: ChatSession
+    comparison: Comparison
 
     @classmethod
     def build(
@@ -55,8 +58,10 @@ class Services:
         engine = EngineClient(argv(script), log_path=folder / "engine.log", patience=patience)
         pair = PairService(engine, settings, judge=judge)
         archive = Archive(lambda: ChatStore.open(folder / "chats.sqlite3"))
-        session = ChatSession(engine, pair, archive, settings, Baselines())
-        return cls(folder, settings, engine, pair, archive, session)
+        baselines, use = Baselines(), EngineUse()
+        session = ChatSession(engine, pair, archive, settings, baselines, use)
+        comparison = Comparison(engine, pair, baselines, use)
+        return cls(folder, settings, engine, pair, archive, session, comparison)
 
     def close(self) -> None:
         self.session.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from desktop_app.core.rounds import Kind, Round, Seconds, Token
 
 
@@ -17,3 +19,10 @@ def timed_round(gamma: int, accepted: int, seconds: Seconds, *, index: int = 0) 
 
 def plain_round(seconds: float, *, index: int = 0) -> Round:
     return timed_round(0, 0, Seconds(verify=seconds), index=index)
+
+
+def slowed(round_: Round, factor: float) -> Round:
+    """The same round, every part of it taking `factor` times as long."""
+    seconds = round_.seconds
+    parts = (factor * part for part in (seconds.draft, seconds.verify, seconds.sample, seconds.rest))
+    return replace(round_, seconds=Seconds(*parts))

@@ -135,9 +135,9 @@ def test_a_difference_is_explained(qtbot: QtBot, make_client: MakeClient, journa
     client = make_client(Script(difference=difference))
     client.load(TARGET, DRAFT)
     with qtbot.waitSignal(client.explained) as explained:
-        request = client.explain([], TEXTS)
+        request = client.explain([], AnswerSettings(), TEXTS)
     assert explained.args == [Explained(request, difference)]
-    assert journal_of(journal_path, Explain) == [Explain(request, (), TEXTS)]
+    assert journal_of(journal_path, Explain) == [Explain(request, (), AnswerSettings(), TEXTS)]
     assert client.state is EngineState.IDLE
 
 
@@ -145,7 +145,7 @@ def test_explaining_is_cancelled(qtbot: QtBot, make_client: MakeClient) -> None:
     client = make_client(Script(phase=Phase.EXPLAIN))
     with qtbot.waitSignal(client.loaded):
         client.load(TARGET, DRAFT)
-    request = client.explain([], TEXTS)
+    request = client.explain([], AnswerSettings(), TEXTS)
     with qtbot.waitSignal(client.cancelled, timeout=1000) as cancelled:
         client.cancel(request)
     assert cancelled.args == [request]
@@ -207,7 +207,7 @@ def test_a_death_is_told_once_with_its_cause(
     with qtbot.waitSignal(client.died):
         client.load(TARGET, DRAFT)
         ask(client)
-        client.explain([], TEXTS)
+        client.explain([], AnswerSettings(), TEXTS)
     how = "signal SIGABRT" if mishap is Mishap.ABORT else "exit code 3"
     assert heard.names == ["died"]
     assert heard.events[0][1].message == f"Engine stopped: {words} ({how})"

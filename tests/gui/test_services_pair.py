@@ -51,8 +51,8 @@ def load(qtbot: QtBot, services: Services) -> None:
 
 
 def ask(qtbot: QtBot, services: Services) -> None:
-    with qtbot.waitSignal(services.engine.finished):
-        services.engine.generate([], services.settings.current.answer)
+    with qtbot.waitSignal(services.session.turn_ended):
+        services.session.send("Count to ten.")
 
 
 def loads(services: Services) -> list[Load]:

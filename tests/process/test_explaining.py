@@ -6,7 +6,7 @@ import pytest
 
 from desktop_app.core.difference import TextPair
 from desktop_app.core.errors import Fault
-from desktop_app.core.settings import Rule, Sampling
+from desktop_app.core.settings import AnswerSettings, Rule, Sampling
 from desktop_app.protocol.messages import ChatMessage, Explain, Explained, Failed, Role, Unload, Unloaded
 from tests.process.engine import QUESTION, STORY, Engine
 
@@ -17,7 +17,7 @@ GREEDY = Sampling(temperature=0.0)
 
 def explain(request: int, first: list[int], second: list[int], text: str = QUESTION) -> Explain:
     texts = TextPair(tuple(first), tuple(second), GREEDY, Rule.REJECTION, pass_size=5)
-    return Explain(request, (ChatMessage(Role.USER, text),), texts)
+    return Explain(request, (ChatMessage(Role.USER, text),), AnswerSettings(GREEDY), texts)
 
 
 def test_a_forced_difference_is_explained_as_a_bug_and_costs_no_later_answer(

@@ -83,6 +83,7 @@ SETTINGS = AnswerSettings(
     stop=("\n\n", "終"),
     overflow=Overflow.STOP,
 )
+TEXTS = TextPair((1, 2), (1, 3), SETTINGS.sampling, Rule.SHARED_NOISE, pass_size=8)
 TOKENS = (Token(7, "日", Kind.REJECTED, 0.25, 0.5, 0.5), Token(9, "", Kind.CORRECTED, 0.75))
 
 COMMANDS: tuple[AnyCommand, ...] = (
@@ -95,7 +96,9 @@ COMMANDS: tuple[AnyCommand, ...] = (
     ),
     Load(2, ModelSettings("a.gguf")),
     Generate(3, (ChatMessage(Role.SYSTEM, "Be brief."), ChatMessage(Role.USER, "Hi 👋\0\n")), SETTINGS),
-    Explain(4, (ChatMessage(Role.USER, "Hi"),), TextPair((1, 2), (1, 3), SETTINGS.sampling, Rule.SHARED_NOISE, 8)),
+    Explain(
+        4, (ChatMessage(Role.USER, "Hi"),), SETTINGS, TextPair((1, 2), (1, 3), SETTINGS.sampling, Rule.SHARED_NOISE, 8)
+    ),
     Count(5, (ChatMessage(Role.USER, "Hi"),), SETTINGS),
     Cancel(3),
     Unload(),
