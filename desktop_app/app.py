@@ -22,6 +22,7 @@ from desktop_app.services.archive import Archive
 from desktop_app.services.baselines import Baselines
 from desktop_app.services.chat_session import ChatSession
 from desktop_app.services.comparison import Comparison
+from desktop_app.services.context_use import ContextUse
 from desktop_app.services.engine_client import EngineClient
 from desktop_app.services.engine_use import EngineUse
 from desktop_app.services.interrupt import Interrupt
@@ -79,6 +80,7 @@ class Draftglass(QObject):
         baselines, use = Baselines(), EngineUse()
         self.session = ChatSession(self.engine, self.pair, self.archive, self.settings, baselines, use, self)
         self.comparison = Comparison(self.engine, self.pair, baselines, use, self)
+        self.context = ContextUse(self.engine, self.pair, self.session, self.settings, self)
         self.shelf = ModelShelf(places.models_dir, self)
         self.appearance = Appearance(app, self.settings.current.theme)
         self.window = MainWindow()
@@ -122,14 +124,14 @@ class Draftglass(QObject):
         top_bar = TopBar(pair, self.appearance, actions)
         sidebar = Sidebar(session, actions)
         self.transcript = TranscriptView(self.appearance, self.settings.current.hidden_kinds)
-        self.conversation = Conversation(session, pair, self.transcript, self.appearance)
+        self.conversation = Conversation(session, pair, self.context, self.transcript, self.appearance)
         panel = SpeedPanel(self.appearance)
         window.build(
             top_bar=top_bar,
             sidebar=sidebar,
             conversation=self.conversation,
             panel=panel,
-            status_line=StatusLine(session, pair, self.engine),
+            status_line=StatusLine(self.context, pair, self.engine, self.appearance),
         )
         PanelFollower(panel, session, pair)
         memory = WindowMemory(window, self.settings)

@@ -28,14 +28,15 @@ def turns_of(messages: Sequence[StoredMessage]) -> list[Turn]:
     ]
 
 
-def prompt_of(turns: Iterable[Turn], text: str, system_prompt: str) -> tuple[ChatMessage, ...]:
-    """What the engine is asked: the branch so far, then `text`.
+def prompt_of(turns: Iterable[Turn], text: str | None, system_prompt: str) -> tuple[ChatMessage, ...]:
+    """What the engine is asked: the branch so far, then `text`, unless that is None.
 
     Answers without text are left out. The questions around such a gap become one message, because many chat templates
     insist on user and assistant taking turns.
     """
     messages = [ChatMessage(Role.SYSTEM, system_prompt)] if system_prompt.strip() else []
-    for message in (*_said(turns), ChatMessage(Role.USER, text)):
+    newest = () if text is None else (ChatMessage(Role.USER, text),)
+    for message in (*_said(turns), *newest):
         if messages and messages[-1].role is message.role is Role.USER:
             messages[-1] = ChatMessage(Role.USER, f"{messages[-1].content}\n\n{message.content}")
         else:
@@ -48,8 +49,19 @@ def kept_from(turns: Sequence[Turn], left_out: int) -> int:
 
     The counterpart of `prompt_of`, which makes one message of the questions around a gap.
     """
-    starts = [0, *(index + 1 for index, turn in enumerate(turns) if turn.answer.shown)]
+    starts = [0, *(index + 1 for index, turn in enumerate(turns) if turn.answer.visible)]
     return starts[min(left_out, len(starts) - 1)]
+
+
+def context_start(turns: Sequence[Turn]) -> int:
+    """The index of the first turn that is in the target's context: what the latest prompt that was read began with."""
+    for index in range(len(turns) - 1, -1, -1):
+        turn = turns[index]
+        if turn.left_out:
+            return kept_from(turns[:index], turn.left_out)
+        if turn.prefill is not None:
+            break
+    return 0
 
 
 def _said(turns: Iterable[Turn]) -> Iterator[ChatMessage]:
@@ -65,6 +77,7 @@ def _turn(question: StoredMessage, answer: StoredMessage) -> Turn:
         user_message_id=question.id,
         answer_message_id=answer.id,
         prompt=question.text,
+        model=answer.model,
         settings=answer.settings or AnswerSettings(),
         answer=answer.answer(),
         left_out=answer.left_out,

@@ -10,6 +10,7 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal
 
 from desktop_app.core.errors import Fault, Problem
+from desktop_app.protocol.messages import ChatMessage
 from desktop_app.services.archive import Archive
 from desktop_app.services.baselines import Baselines
 from desktop_app.services.branch import prompt_of, turns_of
@@ -91,6 +92,10 @@ class ChatSession(QObject):
 
     # Turns
 
+    def prompt(self, text: str | None) -> tuple[ChatMessage, ...]:
+        """What the engine would be asked if `text` were sent in the open chat now; None: the chat as it is."""
+        return prompt_of(self._turns, text, self._settings.current.system_prompt)
+
     def send(self, text: str) -> bool:
         """Ask in the open chat. True if taken, so that the composer empties itself; False leaves the text there.
 
@@ -109,7 +114,7 @@ class ChatSession(QObject):
 
         def store_turn(store: ChatStore) -> Turn:
             ids = store.begin_turn(chat_id, parent, text, model=model, settings=settings)
-            return Turn(ids.chat_id, ids.user_id, ids.answer_id, text, settings)
+            return Turn(ids.chat_id, ids.user_id, ids.answer_id, text, settings, model)
 
         def hand_back(problem: Problem) -> None:
             self._storing = False
@@ -139,7 +144,7 @@ class ChatSession(QObject):
 
         def store_answer(store: ChatStore) -> Turn:
             answer = store.begin_answer(old.user_message_id, model=model, settings=settings)
-            return Turn(old.chat_id, old.user_message_id, answer, old.prompt, settings, is_repeat=True)
+            return Turn(old.chat_id, old.user_message_id, answer, old.prompt, settings, model, is_repeat=True)
 
         def give_up(problem: Problem) -> None:
             self._storing = False

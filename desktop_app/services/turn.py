@@ -40,6 +40,8 @@ class Turn:
     prompt: str
     """The user's message."""
     settings: AnswerSettings
+    model: str = ""
+    """Name of the target."""
     answer: Answer = field(default_factory=Answer)
     state: TurnState = TurnState.WAITING
     left_out: int = 0

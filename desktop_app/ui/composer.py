@@ -24,7 +24,9 @@ from PySide6.QtWidgets import (
 
 from desktop_app.core.errors import Problem
 from desktop_app.ui.card import Card
+from desktop_app.ui.context_words import Words
 from desktop_app.ui.icons import Icon, icon
+from desktop_app.ui.tone_label import ToneLabel
 
 _LINES_MAX = 8
 _SEND_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -120,6 +122,7 @@ class Composer(QWidget):
 
     submitted = Signal(str)
     stop_requested = Signal()
+    text_changed = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -129,6 +132,10 @@ class Composer(QWidget):
         """Of every chat but the open one."""
         self._problem: Problem | None = None
         self._problem_label = _problem_label()
+        self._size = ToneLabel()
+        self._size.setAccessibleName("Size of the message")
+        self._size.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self._size.setToolTip("Counted by the target's own vocabulary")
         self._edit = GrowingTextEdit()
         self._edit.setPlaceholderText("Message")
         self._edit.setAccessibleName("Message")
@@ -156,6 +163,10 @@ class Composer(QWidget):
     def set_state(self, state: ComposerState) -> None:
         self._state = state
         self._show_state()
+
+    def show_size(self, words: Words) -> None:
+        """What the message would add to the context, in words."""
+        self._size.show_words(words)
 
     def fill(self, text: str) -> None:
         """Put a text in, ready to be sent or changed."""
@@ -208,9 +219,10 @@ class Composer(QWidget):
         row.addWidget(self._button, 0, Qt.AlignmentFlag.AlignBottom)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
+        column.setSpacing(4)
         column.addWidget(self._problem_label)
         column.addWidget(self._box)
+        column.addWidget(self._size)
 
     def _submit(self) -> None:
         if self._state is ComposerState.READY and self.text.strip():
@@ -224,6 +236,7 @@ class Composer(QWidget):
 
     def _on_text_changed(self) -> None:
         self._show_state()
+        self.text_changed.emit(self.text)
 
     def _show_problem(self, problem: Problem | None) -> None:
         self._problem = problem

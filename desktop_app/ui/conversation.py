@@ -8,10 +8,12 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from desktop_app.core.errors import Problem
 from desktop_app.services.chat_session import HANDED_BACK, ChatSession
+from desktop_app.services.context_use import ContextUse
 from desktop_app.services.pair import PairService
 from desktop_app.services.turn import ChatView, Turn
 from desktop_app.ui.banner import ProblemBanner
 from desktop_app.ui.composer import Composer, ComposerState
+from desktop_app.ui.context_words import message_words
 from desktop_app.ui.theme import Appearance, Space
 from desktop_app.ui.transcript.view import TranscriptView
 from desktop_app.ui.welcome import Welcome
@@ -26,6 +28,7 @@ class Conversation(QWidget):
         self,
         session: ChatSession,
         pair: PairService,
+        context: ContextUse,
         transcript: TranscriptView,
         appearance: Appearance,
         parent: QWidget | None = None,
@@ -33,6 +36,7 @@ class Conversation(QWidget):
         super().__init__(parent)
         self._session = session
         self._pair = pair
+        self._context = context
         self._transcript = transcript
         self._pair_problem: Problem | None = None
         self._banner = ProblemBanner(appearance)
@@ -60,7 +64,7 @@ class Conversation(QWidget):
         top.setContentsMargins(Space.L, Space.S, Space.L, 0)
         top.addWidget(self._banner)
         bottom = QVBoxLayout()
-        bottom.setContentsMargins(Space.L, 0, Space.L, Space.M)
+        bottom.setContentsMargins(Space.L, 0, Space.L, Space.XS)
         bottom.addWidget(self._composer)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -73,6 +77,7 @@ class Conversation(QWidget):
         session = self._session
         session.chat_opened.connect(self._on_chat_opened)
         session.turn_started.connect(self._on_turn_started)
+        session.turns_left_out.connect(self._on_turn_grew)
         session.prefill_progressed.connect(self._on_turn_grew)
         session.round_added.connect(self._on_turn_grew)
         session.turn_ended.connect(self._on_turn_ended)
@@ -81,6 +86,8 @@ class Conversation(QWidget):
         self._pair.problem_raised.connect(self._on_pair_problem_raised)
         self._composer.submitted.connect(self._on_submitted)
         self._composer.stop_requested.connect(session.stop)
+        self._composer.text_changed.connect(self._context.set_text)
+        self._context.changed.connect(self._on_context_changed)
         self._transcript.regenerate_requested.connect(session.regenerate)
         self._welcome.example_chosen.connect(self._composer.fill)
         self._welcome.model_requested.connect(self.model_requested)
@@ -115,6 +122,9 @@ class Conversation(QWidget):
         if turn.problem is not None and turn.problem.fault not in HANDED_BACK:
             self.show_problem(turn.problem)
         self._refresh_state()
+
+    def _on_context_changed(self) -> None:
+        self._composer.show_size(message_words(self._context.message))
 
     def _on_pair_problem_raised(self, problem: Problem) -> None:
         self._pair_problem = problem

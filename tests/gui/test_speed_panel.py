@@ -12,8 +12,10 @@ from desktop_app.core.baseline import Baseline, BaselineSource
 from desktop_app.core.facts import Costs
 from desktop_app.core.rounds import Seconds
 from desktop_app.core.settings import AnswerSettings, Speculation
+from desktop_app.protocol.messages import Prefilling
 from desktop_app.services.settings_file import Theme
 from desktop_app.services.turn import Turn, TurnState
+from desktop_app.ui.speed_panel import wording
 from desktop_app.ui.speed_panel.bars import ShareBar
 from desktop_app.ui.speed_panel.chart import SpeedChart
 from desktop_app.ui.speed_panel.histogram import AcceptedHistogram
@@ -231,3 +233,18 @@ def test_painted_parts_follow_the_theme(panel: SpeedPanel, appearance: Appearanc
     appearance.choose(Theme.DARK)
     assert bar.grab().toImage().pixelColor(inside) == DARK.shares[1]
     assert panel.palette().color(QPalette.ColorRole.Window) == DARK.window
+
+
+@pytest.mark.parametrize(
+    ("prefill", "words", "draft_words"),
+    [
+        (None, "–", ""),
+        (Prefilling(1, 5_000, 6_000, 790, 790, 2.5), "5,000 of 6,000 tokens read, 790 reused", ""),
+        (Prefilling(1, 812, 812, 790, 789, 0.42), "812 tokens: 790 reused, 22 read in 0.4 s", ""),
+        (Prefilling(1, 812, 812, 790, 12, 12.3), "812 tokens: 790 reused, 22 read in 12 s", "draft: 12 reused"),
+        (Prefilling(1, 812, 812, 811, None, 0.004), "812 tokens: 811 reused, 1 read in 4 ms", ""),
+    ],
+)
+def test_how_the_prompt_was_read(prefill: Prefilling | None, words: str, draft_words: str) -> None:
+    assert wording.prompt_text(prefill) == words
+    assert wording.draft_prompt_text(prefill) == draft_words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -15,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from desktop_app.core.baseline import Baseline, BaselineSource
 from desktop_app.core.errors import Problem
 from desktop_app.core.rounds import Kind
+from desktop_app.core.settings import Overflow
 from desktop_app.protocol.messages import Prefilling, Stop
 from desktop_app.services.settings_file import Theme
 from desktop_app.services.turn import ChatView, Turn, TurnState
@@ -168,11 +170,17 @@ def test_the_footer_says_what_the_turn_knows() -> None:
     assert all(figure.tip for figure in figures(turn))
 
 
+def _fill_to_the_limit(turn: Turn) -> None:
+    turn.settings = replace(turn.settings, overflow=Overflow.STOP)
+    finish(turn, Stop.CONTEXT)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         (lambda turn: finish(turn, Stop.LIMIT), "limit"),
-        (lambda turn: finish(turn, Stop.CONTEXT), "context full"),
+        (lambda turn: finish(turn, Stop.CONTEXT), "context full: go on with a new message"),
+        (_fill_to_the_limit, "context full: start a new chat, or set a larger context"),
         (lambda turn: setattr(turn, "state", TurnState.CANCELLED), "stopped"),
         (lambda turn: _break(turn, TurnState.INTERRUPTED), "interrupted: The engine died."),
         (lambda turn: _break(turn, TurnState.FAILED), "failed: The engine died."),

@@ -10,7 +10,7 @@ from desktop_app.services.turn import Turn
 
 def turn(prompt: str, answer: str, visible: int | None = None) -> Turn:
     shown = len(answer) if visible is None else visible
-    return Turn(1, 2, 3, prompt, AnswerSettings(), Answer(text=answer, visible=shown))
+    return Turn(1, 2, 3, prompt, AnswerSettings(), answer=Answer(text=answer, visible=shown))
 
 
 def said(*turns: Turn, text: str = "now", system: str = "") -> list[tuple[str, str]]:

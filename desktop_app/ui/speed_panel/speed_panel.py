@@ -21,6 +21,7 @@ from desktop_app.ui.speed_panel.chart import SpeedChart
 from desktop_app.ui.speed_panel.figures import Figures, compute_figures
 from desktop_app.ui.speed_panel.headline import Headline
 from desktop_app.ui.speed_panel.histogram import AcceptedHistogram
+from desktop_app.ui.speed_panel.prompt_reading import PromptReading
 from desktop_app.ui.speed_panel.rows import FigureRow, SectionTitle
 from desktop_app.ui.theme import Appearance, Space
 
@@ -129,6 +130,7 @@ class SpeedPanel(QWidget):
         )
         if self.isVisible():
             self._show_figures(self._figures, turn.state if turn else None)
+            self._prompt.show_prefill(turn.prefill if turn else None)
 
     def _take_rounds(self, turn: Turn) -> None:
         for round_ in turn.answer.rounds[self._rounds_seen :]:
@@ -157,6 +159,7 @@ class SpeedPanel(QWidget):
         self._tokens_per_pass = FigureRow("tokens per target pass", tips.YIELD, self)
         self._draft_cost = FigureRow("cost of a draft token  c", tips.draft_cost(self._figures), self)
         self._gamma = FigureRow("drafted per round  γ", tips.GAMMA, self)
+        self._prompt = PromptReading(tips.PROMPT, self)
         self._shares = ShareBar(appearance, self)
         self._histogram = AcceptedHistogram(appearance, self)
         self._predicted = FigureRow("by the cost model", tips.PREDICTED, self)
@@ -191,6 +194,7 @@ class SpeedPanel(QWidget):
             ("", (self._headline,)),
             ("", (self._chart,)),
             ("", (self._acceptance, self._tokens_per_pass, self._draft_cost, self._gamma)),
+            ("Prompt", (self._prompt,)),
             ("Where the time goes", (self._shares,)),
             ("Rounds by drafted tokens accepted", (self._histogram,)),
             ("Speedup", (self._predicted, self._measured)),

@@ -31,6 +31,10 @@ GAMMA = (
     "Mean over the drafting rounds of this answer, before it the value that is set. "
     "The end of an answer and prompt lookup can draft fewer."
 )
+PROMPT = (
+    "The prompt: the whole conversation as far as it fits, in tokens. Reused: what the cache of the target still held "
+    "from before, up to the first token that differs. Read: the rest, with the time that both models took for theirs."
+)
 SHARES = (
     "Where the decoding time of this answer went, in percent, measured by the engine. "
     "Draft: proposing tokens. Verify: target passes. Sample: choosing tokens from the models' output. "

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from desktop_app.core.baseline import Baseline, BaselineSource
+from desktop_app.core.settings import GAMMA_MAX
+from desktop_app.protocol.messages import Prefilling
 from desktop_app.services.turn import TurnState
 from desktop_app.ui.speed_panel.figures import Figures, Shares
 
@@ -45,6 +47,31 @@ def gamma_text(figures: Figures) -> str:
         return UNKNOWN
     text = f"{gamma:.0f}" if abs(gamma - round(gamma)) < 0.05 else f"{gamma:.1f}"
     return text if setting is None or text == str(setting) else f"{text} (set {setting})"
+
+
+def prompt_text(prefill: Prefilling | None) -> str:
+    """How the prompt is or was read: what the cache spared, and how long the rest took."""
+    if prefill is None:
+        return UNKNOWN
+    reused = f"{prefill.reused:,} reused"
+    if prefill.done < prefill.total:
+        return f"{prefill.done:,} of {prefill.total:,} tokens read, {reused}"
+    read = f"{prefill.total - prefill.reused:,} read in {seconds_text(prefill.seconds)}"
+    return f"{prefill.total:,} tokens: {reused}, {read}"
+
+
+def draft_prompt_text(prefill: Prefilling | None) -> str:
+    """What the draft's cache spared, where that differs by more than the last round's tokens; else empty."""
+    if prefill is None or prefill.draft_reused is None or abs(prefill.draft_reused - prefill.reused) <= GAMMA_MAX:
+        return ""
+    return f"draft: {prefill.draft_reused:,} reused"
+
+
+def seconds_text(seconds: float) -> str:
+    """Two digits or so: 40 ms, 0.4 s, 12 s."""
+    if seconds < 0.095:
+        return f"{seconds * 1000:.0f} ms"
+    return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
 
 
 def baseline_text(baseline: Baseline | None) -> str:

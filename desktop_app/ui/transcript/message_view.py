@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from desktop_app.core.rounds import Kind
 from desktop_app.services.turn import Turn, TurnState
 from desktop_app.ui.theme import RADIUS, Appearance, Space
+from desktop_app.ui.transcript.context_line import ContextLine
 from desktop_app.ui.transcript.flow_text import FlowText
 from desktop_app.ui.transcript.footer import Footer
 from desktop_app.ui.transcript.token_text import SLICE_CHARS, TokenText
@@ -58,8 +59,21 @@ class UserView(MessageView):
         self._text = FlowText(self)
         self._text.setAccessibleName("Your message")
         self._text.setPlainText(text)
+        self._line = ContextLine(appearance, self)
+        self._line.hide()
         self._bubble = QRectF()
         appearance.changed.connect(self.update)
+
+    @property
+    def line(self) -> str:
+        """What the line above the message says; empty where there is none."""
+        return self._line.text()
+
+    def show_line(self, text: str) -> None:
+        """Draw a line with this text above the message; empty takes it away."""
+        self._line.setText(text)
+        self._line.setVisible(bool(text))
+        self.arranged_width = -1
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -69,14 +83,23 @@ class UserView(MessageView):
         painter.drawRoundedRect(self._bubble, 1.5 * RADIUS, 1.5 * RADIUS)
 
     def _arrange(self, width: int) -> int:
+        top = self._arrange_line(width)
         room = max(width * 4 // 5 - 2 * Space.L, 80)
         self._text.height_for_width(room)
         wanted = min(room, int(self._text.document().idealWidth()) + 2)
         size = QSize(wanted, self._text.height_for_width(wanted))
         left = width - wanted - Space.L
-        self._text.setGeometry(left, Space.M, size.width(), size.height())
-        self._bubble = QRectF(left - Space.L, 0, wanted + 2 * Space.L, size.height() + 2 * Space.M)
-        return size.height() + 2 * Space.M
+        self._text.setGeometry(left, top + Space.M, size.width(), size.height())
+        self._bubble = QRectF(left - Space.L, top, wanted + 2 * Space.L, size.height() + 2 * Space.M)
+        return top + size.height() + 2 * Space.M
+
+    def _arrange_line(self, width: int) -> int:
+        """Where the bubble begins."""
+        if self._line.isHidden():
+            return 0
+        height = self._line.height_for_width(width)
+        self._line.setGeometry(0, 0, width, height)
+        return height + Space.L
 
 
 class AnswerView(MessageView):

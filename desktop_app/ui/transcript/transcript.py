@@ -5,7 +5,7 @@ Follows turns that it is given; asks nobody for any. All slow work is done in sl
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
@@ -13,7 +13,9 @@ from PySide6.QtGui import QPalette, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QWidget
 
 from desktop_app.core.rounds import Kind
+from desktop_app.services.branch import context_start
 from desktop_app.services.turn import ChatView, Turn
+from desktop_app.ui.context_words import left_out_words
 from desktop_app.ui.theme import Appearance, Space
 from desktop_app.ui.transcript.column import Column
 from desktop_app.ui.transcript.message_view import AnswerView, MessageView, UserView
@@ -43,7 +45,13 @@ class Transcript(QScrollArea):
         self._hidden = hidden
         self._unbuilt: list[Turn] = []
         """Turns of the chat above those that have views, the oldest first."""
+        self._turns: list[Turn] = []
+        """All of the chat's."""
         self._answers: dict[int, AnswerView] = {}
+        self._questions: dict[int, UserView] = {}
+        """By the id of the answer's message, as `_answers`."""
+        self._line: tuple[int, str] | None = None
+        """The turn above which the kept context begins, and the words there."""
         self._dirty: AnswerView | None = None
         self._rendered_at = 0.0
         self._cost_s = 0.0
@@ -68,14 +76,18 @@ class Transcript(QScrollArea):
         """Replace everything by a chat, newest message first to appear."""
         self._column.clear()
         self._answers.clear()
+        self._questions.clear()
         self._dirty = None
+        self._turns = list(view.turns)
         self._unbuilt = list(view.turns)
+        self._line = _context_line(self._turns)
         self._stick(stuck=True)
         self._on_fill_due()
 
     def start_turn(self, turn: Turn) -> None:
         """Append a turn and go to it."""
         self._stick(stuck=True)
+        self._turns.append(turn)
         self._with_place_kept(lambda: self._column.insert(len(self._column.views), self._build(turn)))
 
     def update_turn(self, turn: Turn) -> None:
@@ -130,14 +142,37 @@ class Transcript(QScrollArea):
     def _build(self, turn: Turn) -> tuple[MessageView, MessageView]:
         answer = AnswerView(turn, self._appearance, self._hidden, self._column)
         answer.regenerate_requested.connect(self.regenerate_requested)
+        question = UserView(turn.prompt, self._appearance, self._column)
         self._answers[turn.answer_message_id] = answer
-        return UserView(turn.prompt, self._appearance, self._column), answer
+        self._questions[turn.answer_message_id] = question
+        if self._line is not None and self._line[0] == turn.answer_message_id:
+            question.show_line(self._line[1])
+        return question, answer
+
+    def _move_line(self) -> None:
+        """Show where the context begins, if that has changed."""
+        line = _context_line(self._turns)
+        if line == self._line:
+            return
+        old, self._line = self._line, line
+        if old is not None:
+            self._show_line(old[0], "")
+        if line is not None:
+            self._show_line(*line)
+
+    def _show_line(self, answer_id: int, text: str) -> None:
+        """A turn that has no view yet gets its line with it."""
+        view = self._questions.get(answer_id)
+        if view is not None:
+            view.show_line(text)
+            self._with_place_kept(lambda: self._column.arrange(view))
 
     def _on_frame_due(self) -> None:
         view, self._dirty = self._dirty, None
         if view is None:
             return
         started = perf_counter()
+        self._move_line()
         view.advance()
         self._with_place_kept(lambda: self._column.arrange(view))
         self._rendered_at = perf_counter()
@@ -238,6 +273,12 @@ class Transcript(QScrollArea):
             size.width(),
             size.height(),
         )
+
+
+def _context_line(turns: Sequence[Turn]) -> tuple[int, str] | None:
+    """The id of the first turn in the context and what to say above it; None where nothing was left out."""
+    start = context_start(turns)
+    return (turns[start].answer_message_id, left_out_words(start)) if start else None
 
 
 def _single_shot(parent: QObject, due: Callable[[], None]) -> QTimer:

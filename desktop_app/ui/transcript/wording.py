@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from desktop_app.core.baseline import BaselineSource
 from desktop_app.core.rounds import Kind
+from desktop_app.core.settings import Overflow
 from desktop_app.protocol.messages import Stop
 from desktop_app.services.turn import Turn, TurnState
 
@@ -20,7 +21,16 @@ _STOPS = {
     Stop.END: ("end", "The model ended the answer by itself."),
     Stop.STOP_STRING: ("stop string", "The answer reached one of the stop strings set for it."),
     Stop.LIMIT: ("limit", "The answer reached the token limit set for it."),
-    Stop.CONTEXT: ("context full", "No room was left in the model's context."),
+}
+_CONTEXT_FULL = {
+    Overflow.DROP_OLDEST: (
+        "context full: go on with a new message",
+        "No room was left in the model's context. A new message makes room: the oldest turns are left out then.",
+    ),
+    Overflow.STOP: (
+        "context full: start a new chat, or set a larger context",
+        "No room was left in the model's context, so a new message would be refused. The settings hold its size.",
+    ),
 }
 
 
@@ -65,7 +75,9 @@ def _gain(turn: Turn) -> tuple[Figure, ...]:
 
 
 def ending(turn: Turn) -> Figure:
-    """Why an ended answer ended."""
+    """Why an ended answer ended, and what to do where the context was full."""
+    if turn.ending is not None and turn.ending.stop is Stop.CONTEXT:
+        return Figure(*_CONTEXT_FULL[turn.settings.overflow])
     if turn.ending is not None:
         return Figure(*_STOPS[turn.ending.stop])
     if turn.state is TurnState.CANCELLED:
@@ -83,7 +95,7 @@ def notice(turn: Turn) -> str:
     if turn.state is TurnState.WAITING:
         return "waiting for the model"
     if turn.state is TurnState.PREFILLING and turn.prefill is not None:
-        return f"reading the prompt {turn.prefill.done} / {turn.prefill.total}"
+        return f"reading the prompt {turn.prefill.done:,} / {turn.prefill.total:,}"
     if turn.state is TurnState.FINISHED:
         return "The model ended at once."
     if turn.state is TurnState.CANCELLED:
