@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -33,6 +34,8 @@ TIMEOUT_S = 60
 PROMPT = "Count from one to twenty in words, separated by commas."
 _MAX_TOKENS = 64
 _LOOK_MS = 20
+_WORD_LENGTH = 3
+"""Shorter ones may be the mark of a list item."""
 _IMPORTED_AT = time.perf_counter()
 
 Report = dict[str, Any]
@@ -93,7 +96,8 @@ class SelfTest(QObject):
         answer = views[-1] if views else None
         if self._turn is None or not isinstance(answer, AnswerView):
             return
-        if self._turn.answer.shown.split()[0] in answer.text.toPlainText():
+        painted = answer.text.toPlainText()
+        if any(word in painted for word in _words_of(self._turn)):
             self._end({"ok": True, **_figures_of(self._turn), **self._times})
 
     def _on_timeout(self) -> None:
@@ -157,6 +161,11 @@ def _failure_of(turn: Turn) -> str:
         (broken is None, lambda: f"a round breaks the rule: {broken}"),
     )
     return next((explain() for good, explain in checks if not good), "")
+
+
+def _words_of(turn: Turn) -> list[str]:
+    """What of the answer is painted as it was written, whatever Markdown makes of the marks around it."""
+    return [word for word in re.findall(r"\w+", turn.answer.shown) if len(word) >= _WORD_LENGTH]
 
 
 def _figures_of(turn: Turn) -> Report:
