@@ -25,6 +25,7 @@ from desktop_app.services.comparison import Comparison
 from desktop_app.services.context_use import ContextUse
 from desktop_app.services.engine_client import EngineClient
 from desktop_app.services.engine_use import EngineUse
+from desktop_app.services.garbage import GarbageCollector
 from desktop_app.services.interrupt import Interrupt
 from desktop_app.services.model_shelf import ModelShelf
 from desktop_app.services.pair import PairService
@@ -73,6 +74,7 @@ class Draftglass(QObject):
     def __init__(self, app: QApplication, places: Places, engine_argv: Sequence[str] | None = None) -> None:
         """`engine_argv` stands in for the app's own engine."""
         super().__init__(app)
+        self._garbage = GarbageCollector(self)
         self.settings = SettingsService(places.settings_file, self)
         self.engine = EngineClient(engine_argv, log_path=places.log_dir / "engine.log", parent=self)
         self.pair = PairService(self.engine, self.settings, self)
@@ -98,6 +100,7 @@ class Draftglass(QObject):
             pair = starter_pair(self._models_dir)
             target, draft = _text(pair.target), draft or _text(pair.draft)
         self.choose(target, draft)
+        self._garbage.spare_what_is_there()
 
     def choose(self, target: str | None, draft: str | None) -> None:
         """Take these files, where given, and load the pair."""
@@ -116,6 +119,7 @@ class Draftglass(QObject):
         self.archive.close()
         self.settings.flush()
         self.engine.wait_until_stopped()
+        self._garbage.close()
 
     def _build_window(self) -> None:
         window, session, pair = self.window, self.session, self.pair

@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from desktop_app.bench.deck import Prompt
-from desktop_app.bench.plan import Planned
+from desktop_app.bench.plan import AUTO, Gamma, Planned
 from desktop_app.bench.record import RunRecord, record
-from desktop_app.core.errors import DraftglassError, Problem
+from desktop_app.core.errors import DraftglassError
 from desktop_app.core.rounds import Round
 from desktop_app.core.settings import AnswerSettings, DraftSource
-from desktop_app.engine.drafters.base import Drafter
-from desktop_app.engine.generation import Generation, Task
+from desktop_app.engine.calibration import calibrate
 from desktop_app.engine.pair import LoadedModel, Pair
 from desktop_app.engine.prompt import prompt_tokens
 from desktop_app.protocol.messages import Finished, RoundDone
@@ -48,10 +47,11 @@ class Measurer:
 
     @property
     def draft_name(self) -> str | None:
-        """The draft's file, "lookup", or None."""
-        if self._settings.speculation.source is DraftSource.LOOKUP:
-            return str(DraftSource.LOOKUP)
-        return Path(self._pair.draft.model.path).name if self._pair.draft else None
+        """The draft's file, "lookup", both with a plus between them, or None."""
+        names = [str(DraftSource.LOOKUP)] if self._settings.speculation.source.uses_lookup else []
+        if self._pair.draft is not None:
+            names.append(Path(self._pair.draft.model.path).name)
+        return " + ".join(names) or None
 
     @property
     def rule_name(self) -> str:
@@ -66,8 +66,10 @@ class Measurer:
         """Raises DraftglassError where the target can't take the prompt."""
         return Prepared(prompt.id, prompt.category, prompt_tokens(self.target, prompt.messages))
 
-    def warm_up(self, prompt: Prepared, gammas: Sequence[int]) -> None:
-        """Touch weights and caches once, so that the first run that counts doesn't pay for it."""
+    def warm_up(self, prompt: Prepared, gammas: Sequence[Gamma]) -> None:
+        """Touch weights and caches once, so that the first run that counts doesn't pay for it; time passes for auto."""
+        if AUTO in gammas:
+            self._calibrate()
         for gamma in (0, *gammas[-1:]):
             settings = replace(self.settings(Planned(gamma, 0)), max_tokens=WARM_UP_TOKENS)
             self._answer(prompt, settings)
@@ -96,14 +98,14 @@ class Measurer:
         """The settings of a run."""
         base = self._settings
         assert base.sampling.seed is not None
-        speculation = replace(base.speculation, enabled=planned.gamma > 0, gamma=planned.gamma)
+        gamma = None if planned.gamma == AUTO else planned.gamma
+        speculation = replace(base.speculation, enabled=gamma != 0, gamma=gamma)
         sampling = replace(base.sampling, seed=base.sampling.seed + planned.repeat)
         return replace(base, sampling=sampling, speculation=speculation)
 
     def _answer(self, prompt: Prepared, settings: AnswerSettings) -> tuple[list[Round], Finished]:
         assert settings.sampling.seed is not None
-        task = Task(request=0, prompt=prompt.tokens, settings=settings, seed=settings.sampling.seed)
-        generation = Generation(task, self.target.context, self._drafter(settings))
+        generation = self._pair.generation(0, prompt.tokens, settings, seed=settings.sampling.seed)
         rounds, finished = [], None
         for event in generation.events():
             if isinstance(event, RoundDone):
@@ -115,8 +117,7 @@ class Measurer:
             raise DraftglassError(finished.speculation_problem)
         return rounds, finished
 
-    def _drafter(self, settings: AnswerSettings) -> Drafter | None:
-        drafter = self._pair.drafter(settings.speculation)
-        if isinstance(drafter, Problem):
-            raise DraftglassError(drafter)
-        return drafter
+    def _calibrate(self) -> None:
+        costs = calibrate(self._pair, interrupted=lambda: False)
+        if costs is not None:
+            self._pair.experience.calibrate(costs)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from desktop_app.bench.deck import BUILTIN
+from desktop_app.bench.plan import AUTO, Gamma, in_order
 from desktop_app.core.settings import (
     AUTO_LAYERS,
     GAMMA_MAX,
@@ -23,11 +24,13 @@ from desktop_app.core.settings import (
     Speculation,
 )
 
-DEFAULT_GAMMAS = (2, 4, 8)
+DEFAULT_GAMMAS: tuple[Gamma, ...] = (2, 4, 8, AUTO)
 
 _DESCRIPTION = """\
 Run every prompt of a deck plainly and speculatively, alternating, and compare speed and text. Speeds are of decoding
 alone, without reading the prompt. Ctrl+C stops and shows what there is so far."""
+
+_GAMMA_HELP = "tokens drafted in a round; 0 is plain and always run, auto chooses in every round (0,2,4,8,auto)"
 
 _EXITS = """\
 exit code: 0 done, 2 bad input, 3 texts part where rounding does not explain it (a bug), 130 interrupted"""
@@ -39,8 +42,8 @@ class Options:
     draft: ModelSettings | None
     settings: AnswerSettings
     """Of every run, but for γ; its seed is set."""
-    gammas: tuple[int, ...]
-    """Ascending, without the 0 of the plain runs."""
+    gammas: tuple[Gamma, ...]
+    """In order, without the 0 of the plain runs."""
     deck: str
     only: tuple[str, ...]
     """Categories to run; empty for all."""
@@ -81,7 +84,9 @@ def _loading(args: argparse.Namespace, gpu_layers: int) -> LoadSettings:
 
 
 def _settings(args: argparse.Namespace) -> AnswerSettings:
-    source = DraftSource.LOOKUP if args.lookup else DraftSource.MODEL
+    source = DraftSource.MODEL
+    if args.lookup:
+        source = DraftSource.BOTH if args.draft else DraftSource.LOOKUP
     return AnswerSettings(
         sampling=Sampling(args.temperature, args.top_k, args.top_p, args.min_p, seed=args.seed),
         speculation=Speculation(source=source, rule=args.rule),
@@ -93,10 +98,13 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="draftglass bench", description=_DESCRIPTION, epilog=_EXITS)
     add, sampling = parser.add_argument, Sampling()
     add("--target", required=True, metavar="FILE", help="GGUF file of the model that answers")
-    drafter = parser.add_mutually_exclusive_group()
-    drafter.add_argument("--draft", metavar="FILE", help="GGUF file of the model that drafts")
-    drafter.add_argument("--lookup", action="store_true", help="draft by looking up earlier text")
-    add("--gamma", type=_gammas, metavar="N,N", help="tokens drafted in a round; 0 is plain and always run (0,2,4,8)")
+    add("--draft", metavar="FILE", help="GGUF file of the model that drafts")
+    add(
+        "--lookup",
+        action="store_true",
+        help="draft by looking up earlier text; before --draft where matches are long",
+    )
+    add("--gamma", type=_gammas, metavar="N,N", help=_GAMMA_HELP)
     add("--rule", type=Rule, choices=list(Rule), default=Rule.REJECTION, help="above temperature 0 (%(default)s)")
     add("--temperature", type=_at_least_0, default=0.0, metavar="T", help="0 takes the likeliest token (%(default)s)")
     add("--top-k", type=_count, default=sampling.top_k, metavar="N", help="0 keeps all (%(default)s)")
@@ -131,14 +139,21 @@ def _layers(text: str) -> int:
     return AUTO_LAYERS if text == "auto" else _count(text)
 
 
-def _gammas(text: str) -> tuple[int, ...]:
+def _gammas(text: str) -> tuple[Gamma, ...]:
+    gammas = {_gamma(part.strip(), text) for part in text.split(",")}
+    return tuple(sorted(gammas - {0}, key=in_order))
+
+
+def _gamma(part: str, text: str) -> Gamma:
+    if part == AUTO:
+        return AUTO
     try:
-        gammas = {int(part) for part in text.split(",")}
+        gamma = int(part)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers like 0,2,4") from None
-    if not all(0 <= gamma <= GAMMA_MAX for gamma in gammas):
+        raise argparse.ArgumentTypeError(f"{text!r} is no list like 0,2,4,auto") from None
+    if not 0 <= gamma <= GAMMA_MAX:
         raise argparse.ArgumentTypeError(f"γ must lie in 0 … {GAMMA_MAX}, got {text}")
-    return tuple(sorted(gammas - {0}))
+    return gamma
 
 
 def _names(text: str) -> tuple[str, ...]:

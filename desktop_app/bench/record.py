@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from desktop_app.bench.plan import Gamma
 from desktop_app.core.metrics import Tally
 from desktop_app.core.rounds import DRAFTED, OWN, Kind, Round, emitted_ids
 from desktop_app.protocol.messages import Stop
@@ -36,13 +37,13 @@ class RunRecord(msgspec.Struct, frozen=True):
     """One answer. `seconds` is decoding alone, the sum of the four parts; `prefill_s` is not in it.
 
     `prefill_s` is small where the caches held the prompt already: for all but the first runs of a prompt. `gamma` is
-    what was asked for, 0 for a plain run; `tokens`, `token_ids` are those emitted; `rounds` are target passes.
+    what was asked for; `tokens`, `token_ids` are those emitted; `rounds` are target passes.
     """
 
     prompt: str
     draft: str | None
     rule: str
-    gamma: int
+    gamma: Gamma
     repeat: int
     tokens: int
     seconds: float
@@ -73,7 +74,7 @@ def record(
     prompt: str,
     draft: str | None,
     rule: str,
-    gamma: int,
+    gamma: Gamma,
     repeat: int,
     prefill_s: float,
     stop: Stop,

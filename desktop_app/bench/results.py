@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from desktop_app.bench.plan import Gamma, in_order
 from desktop_app.bench.record import RunRecord
 from desktop_app.bench.summary import (
     UNCOMPARED,
@@ -22,7 +23,7 @@ class Row:
     """A line of the table: one prompt, or a category, or everything, with one γ."""
 
     name: str
-    gamma: int
+    gamma: Gamma
     figures: Figures
     verdicts: tuple[TextVerdict, ...]
 
@@ -34,12 +35,12 @@ class Results:
         """`categories` names every prompt's category, in the order of the deck."""
         self._categories = categories
         self.records: list[RunRecord] = []
-        self._verdicts: dict[tuple[str, int], TextVerdict] = {}
+        self._verdicts: dict[tuple[str, Gamma], TextVerdict] = {}
 
     def add(self, record: RunRecord) -> None:
         self.records.append(record)
 
-    def judge(self, prompt: str, gamma: int, verdict: TextVerdict) -> None:
+    def judge(self, prompt: str, gamma: Gamma, verdict: TextVerdict) -> None:
         self._verdicts[prompt, gamma] = verdict
 
     def of(self, prompt: str) -> list[RunRecord]:
@@ -47,7 +48,7 @@ class Results:
         return [record for record in self.records if record.prompt == prompt]
 
     @property
-    def differences(self) -> list[tuple[str, int, TextVerdict]]:
+    def differences(self) -> list[tuple[str, Gamma, TextVerdict]]:
         """Prompt, γ and verdict wherever texts part."""
         return [(*key, verdict) for key, verdict in self._verdicts.items() if verdict.difference is not None]
 
@@ -83,8 +84,8 @@ class Results:
             yield Row(name, gamma, figures([pair.speculative for pair in members], members), verdicts)
 
 
-def _by_gamma(pairs: Sequence[RunPair]) -> dict[int, list[RunPair]]:
-    gammas = sorted({pair.speculative.gamma for pair in pairs})
+def _by_gamma(pairs: Sequence[RunPair]) -> dict[Gamma, list[RunPair]]:
+    gammas = sorted({pair.speculative.gamma for pair in pairs}, key=in_order)
     return {gamma: [pair for pair in pairs if pair.speculative.gamma == gamma] for gamma in gammas}
 
 

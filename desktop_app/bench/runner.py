@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from desktop_app.bench.measure import Measurer, Prepared
-from desktop_app.bench.plan import Planned, plan
+from desktop_app.bench.plan import Gamma, Planned, plan
 from desktop_app.bench.record import RunRecord
 from desktop_app.bench.summary import RunPair, TextVerdict, paired
 from desktop_app.core.difference import Difference, TextPair
@@ -29,7 +29,7 @@ class TextsCompared:
     """All runs of this prompt with this γ against their plain partners."""
 
     prompt: str
-    gamma: int
+    gamma: Gamma
     verdict: TextVerdict
 
 
@@ -37,7 +37,7 @@ BenchEvent = RunStarting | RunDone | TextsCompared
 
 
 def run_deck(
-    measurer: Measurer, prompts: Sequence[Prepared], gammas: Sequence[int], repeats: int
+    measurer: Measurer, prompts: Sequence[Prepared], gammas: Sequence[Gamma], repeats: int
 ) -> Iterator[BenchEvent]:
     """Warm up, then answer every prompt. Raises Aborted, or DraftglassError where the draft fails."""
     measurer.warm_up(prompts[0], gammas)
@@ -54,7 +54,7 @@ def run_deck(
             yield TextsCompared(prompt.id, gamma, _compare(measurer, prompt, pairs, gamma))
 
 
-def _compare(measurer: Measurer, prompt: Prepared, pairs: Sequence[RunPair], gamma: int) -> TextVerdict:
+def _compare(measurer: Measurer, prompt: Prepared, pairs: Sequence[RunPair], gamma: Gamma) -> TextVerdict:
     if not measurer.comparable:
         return TextVerdict(None)
     # Greedy repeats part at the same place; each parting is examined once.

@@ -8,6 +8,7 @@ from statistics import median
 
 import msgspec
 
+from desktop_app.bench.plan import Gamma
 from desktop_app.bench.record import RunRecord
 from desktop_app.core.difference import Difference
 from desktop_app.core.metrics import ratio
@@ -93,7 +94,7 @@ class SummaryRow(msgspec.Struct, frozen=True):
     """One prompt and γ, as the JSON file keeps it."""
 
     prompt: str
-    gamma: int
+    gamma: Gamma
     tok_per_s: float | None
     speedup_median: float | None
     acceptance_rate: float | None

@@ -32,11 +32,19 @@ class Drafted:
     id: int
     q: float
     distribution: Distribution
+    confidence: float = 1.0
+    """The draft's highest probability: how sure it was, whichever token was drawn.
+
+    Whether a token gets verified may depend on this, but not on `q`: under rejection sampling, choosing by the token
+    that was drawn would change the distribution of the text.
+    """
+    match: int = 0
+    """Tokens before it that equal those before the place it was copied from; 0 for a model's own proposal."""
 
     @classmethod
-    def certain(cls, token: int) -> Drafted:
-        """From a drafter that proposes without probabilities, like prompt lookup."""
-        return cls(token, 1.0, Distribution.point(token))
+    def copied(cls, token: int, match: int) -> Drafted:
+        """From prompt lookup, which proposes without probabilities."""
+        return cls(token, 1.0, Distribution.point(token), match=match)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +99,7 @@ class GreedyRule:
 
     def draft(self, logits: Logits, history: Sequence[int]) -> Drafted:
         best = self.pick(logits, history)
-        return Drafted(best.id, best.p, Distribution.point(best.id))
+        return Drafted(best.id, best.p, Distribution.point(best.id), confidence=best.p)
 
     def judge(self, drafted: Drafted, logits: Logits, history: Sequence[int]) -> Judgement:
         best = self.pick(logits, history)
@@ -120,7 +128,7 @@ class RejectionRule:
     def draft(self, logits: Logits, history: Sequence[int]) -> Drafted:
         q = _distribution(logits, history, self._sampling)
         token = q.sample(self._random.random())
-        return Drafted(token, q.prob(token), q)
+        return Drafted(token, q.prob(token), q, confidence=float(q.probs.max()))
 
     def judge(self, drafted: Drafted, logits: Logits, history: Sequence[int]) -> Judgement:
         p = _distribution(logits, history, self._sampling)
@@ -147,7 +155,7 @@ class SharedNoiseRule:
     def draft(self, logits: Logits, history: Sequence[int]) -> Drafted:
         q = _distribution(logits, history, self._sampling)
         token = noise.pick(q, self._seed, len(history))
-        return Drafted(token, q.prob(token), q)
+        return Drafted(token, q.prob(token), q, confidence=float(q.probs.max()))
 
     def judge(self, drafted: Drafted, logits: Logits, history: Sequence[int]) -> Judgement:
         p = _distribution(logits, history, self._sampling)

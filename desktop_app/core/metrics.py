@@ -15,8 +15,8 @@ class Tally:
     counts: dict[Kind, int] = field(default_factory=lambda: dict.fromkeys(Kind, 0))
     rounds: int = 0
     """Target passes, plain steps included."""
-    speculative_rounds: int = 0
-    drafted: int = 0
+    rounds_by_gamma: dict[int, int] = field(default_factory=dict)
+    """Speculative rounds by how many tokens they drafted."""
     seconds: Seconds = Seconds()
     accepted_per_round: dict[int, int] = field(default_factory=dict)
     """Speculative rounds by how many drafted tokens they accepted."""
@@ -32,10 +32,9 @@ class Tally:
         for token in round_.tokens:
             self.counts[token.kind] += 1
         self.rounds += 1
-        self.drafted += round_.gamma
         self.seconds = self.seconds + round_.seconds
         if round_.gamma:
-            self.speculative_rounds += 1
+            self.rounds_by_gamma[round_.gamma] = self.rounds_by_gamma.get(round_.gamma, 0) + 1
             accepted = round_.count(Kind.ACCEPTED)
             self.accepted_per_round[accepted] = self.accepted_per_round.get(accepted, 0) + 1
 
@@ -44,6 +43,15 @@ class Tally:
         """Tokens emitted."""
         counts = self.counts
         return counts[Kind.ACCEPTED] + counts[Kind.CORRECTED] + counts[Kind.BONUS] + counts[Kind.PLAIN]
+
+    @property
+    def speculative_rounds(self) -> int:
+        return sum(self.rounds_by_gamma.values())
+
+    @property
+    def drafted(self) -> int:
+        """Tokens drafted."""
+        return sum(gamma * rounds for gamma, rounds in self.rounds_by_gamma.items())
 
     @property
     def tok_per_s(self) -> float | None:

@@ -22,7 +22,17 @@ class DraftSource(StrEnum):
 
     MODEL = "model"
     LOOKUP = "lookup"
+    BOTH = "both"
+    """Prompt lookup where it has a long match, the draft model otherwise."""
     NONE = "none"
+
+    @property
+    def uses_model(self) -> bool:
+        return self in {DraftSource.MODEL, DraftSource.BOTH}
+
+    @property
+    def uses_lookup(self) -> bool:
+        return self in {DraftSource.LOOKUP, DraftSource.BOTH}
 
 
 class Overflow(StrEnum):
@@ -64,8 +74,8 @@ class Speculation:
 
     enabled: bool = True
     source: DraftSource = DraftSource.MODEL
-    gamma: int = 4
-    """Tokens drafted in a round, 1 … GAMMA_MAX."""
+    gamma: int | None = None
+    """Tokens drafted in a round, 1 … GAMMA_MAX; None chooses anew in every round, and may choose none."""
     rule: Rule = Rule.REJECTION
     lookup_max_n: int = 4
     """Longest n-gram that prompt lookup tries first."""

@@ -8,7 +8,6 @@ decodes it and the γ drafted ones in one pass and holds L + 1 + γ; with `a` ac
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,16 +15,16 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from desktop_app.core.acceptance import AcceptanceRule, Drafted, Judgement, Pick, Refused, rule_for
-from desktop_app.core.errors import DraftglassError, Problem
+from desktop_app.core.errors import Problem
+from desktop_app.core.pacing import Pacer
 from desktop_app.core.rounds import OWN, Kind, Round, Seconds, Token
 from desktop_app.core.sampling import Logits
 from desktop_app.core.settings import GAMMA_MAX, AnswerSettings
 from desktop_app.engine.drafters.base import Drafter
+from desktop_app.engine.drafting import Drafting
 from desktop_app.engine.llama.context import Context
 from desktop_app.engine.writer import Writer
 from desktop_app.protocol.messages import Finished, Prefilling, RoundDone, Stop
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +37,21 @@ class Task:
     settings: AnswerSettings
     seed: int
     speculation_problem: Problem | None = None
-    """Why there is no drafter although speculation was asked for."""
+    """Why a drafter is missing although speculation was asked for."""
 
 
 class Generation:
     """Writes one answer. `events()` runs it; Aborted leaves both caches consistent."""
 
-    def __init__(self, task: Task, target: Context, drafter: Drafter | None) -> None:
+    def __init__(self, task: Task, target: Context, drafters: Sequence[Drafter], pacer: Pacer) -> None:
+        """`drafters` are asked in their order; none decodes plainly."""
         self._task = task
         self._target = target
-        self._drafter = drafter
-        self._problem = task.speculation_problem
         self._rule: AcceptanceRule = rule_for(task.settings.sampling, task.settings.speculation.rule, task.seed)
+        self._drafting = Drafting(drafters, pacer, self._rule)
         self._writer = Writer(target.model.vocabulary, stops=task.settings.stop, max_tokens=task.settings.max_tokens)
         self._committed = list(task.prompt)
-        self._clock = _Clock(target, drafter)
+        self._clock = _Clock(target, self._drafting)
 
     def events(self) -> Iterator[Prefilling | RoundDone | Finished]:
         """Prefilling …, RoundDone …, one Finished. Raises Aborted where the abort flag was set."""
@@ -63,7 +62,7 @@ class Generation:
         for round_ in self._rounds():
             if first_token_s is None:
                 first_token_s = time.perf_counter() - began
-            yield RoundDone(self._task.request, round_, self._writer.visible, len(self._committed))
+            yield RoundDone(self._task.request, round_, self._writer.visible, len(self._committed), self._drafting.pace)
         tail = self._writer.close()
         yield Finished(
             request=self._task.request,
@@ -73,7 +72,7 @@ class Generation:
             seed=self._task.seed,
             first_token_s=first_token_s,
             prefill_s=prefilled - began,
-            speculation_problem=self._problem,
+            speculation_problem=self._drafting.problem or self._task.speculation_problem,
         )
 
     def _prefill(self) -> Iterator[Prefilling]:
@@ -81,20 +80,12 @@ class Generation:
         tokens = self._task.prompt[:-1]
         began = time.perf_counter()
         reused, draft_reused, done = None, None, 0
-        for target_done, draft_done in zip_longest(self._target.prefill(tokens), self._prefill_draft(tokens)):
+        for target_done, draft_done in zip_longest(self._target.prefill(tokens), self._drafting.prefill(tokens)):
             done = done if target_done is None else target_done
             reused = done if reused is None else reused
             draft_reused = draft_done if draft_reused is None else draft_reused
             seconds = time.perf_counter() - began
             yield Prefilling(self._task.request, done + 1, len(self._task.prompt), reused, draft_reused, seconds)
-
-    def _prefill_draft(self, tokens: Sequence[int]) -> Iterator[int]:
-        if self._drafter is None:
-            return
-        try:
-            yield from self._drafter.prefill(tokens)
-        except DraftglassError as error:
-            self._go_on_plainly(error)
 
     def _rounds(self) -> Iterator[Round]:
         self._clock.start()
@@ -106,37 +97,21 @@ class Generation:
     def _round(self, index: int) -> Round:
         self._restore()
         position = len(self._committed)
-        drafted = self._draft()
+        drafted = self._drafting.draft(self._committed, self._room())
         batch = [self._committed[-1], *(token.id for token in drafted)]
         rows = self._target.decode(batch, rows=len(batch))
         tokens = self._verify(drafted, rows)
         accepted = sum(token.kind is Kind.ACCEPTED for token in tokens)
         self._target.truncate(position + accepted)
-        if self._drafter is not None and drafted:
-            self._drafter.observe(batch, accepted)
+        self._drafting.observe(batch, accepted)
         cut = tokens[-1].kind not in OWN
-        return Round(index, position, len(drafted), tuple(tokens), self._clock.lap(), cut)
+        round_ = Round(index, position, len(drafted), tuple(tokens), self._clock.lap(), cut)
+        self._drafting.learn(round_)
+        return round_
 
-    def _draft(self) -> list[Drafted]:
-        """Up to γ tokens; fewer where the context, the token limit or the drafter ends before."""
-        gamma = min(
-            self._task.settings.speculation.gamma,
-            self._target.n_ctx - len(self._committed) - 1,
-            self._writer.tokens_left - 1,
-            GAMMA_MAX,
-        )
-        if self._drafter is None or gamma < 1:
-            return []
-        try:
-            return list(self._drafter.draft(self._committed, gamma, self._rule))
-        except DraftglassError as error:
-            self._go_on_plainly(error)
-            return []
-
-    def _go_on_plainly(self, error: DraftglassError) -> None:
-        """A draft that fails never costs the answer."""
-        logger.warning("the draft failed, going on plainly: %s", error)
-        self._drafter, self._problem = None, error.problem
+    def _room(self) -> int:
+        """Tokens that may be drafted: the round's own token must still fit into the context and the token limit."""
+        return max(0, min(self._target.n_ctx - len(self._committed), self._writer.tokens_left, GAMMA_MAX + 1) - 1)
 
     def _restore(self) -> None:
         """Where the cache could not be cut back after the round before, it was emptied: read everything again."""
@@ -182,9 +157,9 @@ class Generation:
 class _Clock:
     """Splits the wall time between two laps into the parts of a round."""
 
-    def __init__(self, target: Context, drafter: Drafter | None) -> None:
+    def __init__(self, target: Context, drafting: Drafting) -> None:
         self._target = target
-        self._drafter = drafter
+        self._drafting = drafting
         self._sample_s = 0.0
         self._before = self._read()
 
@@ -204,6 +179,5 @@ class _Clock:
         return Seconds(draft, verify, sample, max(0.0, wall - draft - verify - sample))
 
     def _read(self) -> tuple[float, float, float, float]:
-        drafter = self._drafter
-        draft_s, draft_sample_s = (drafter.busy_s, drafter.sample_s) if drafter else (0.0, 0.0)
-        return time.perf_counter(), draft_s, self._target.busy_s, self._sample_s + draft_sample_s
+        drafting = self._drafting
+        return time.perf_counter(), drafting.busy_s, self._target.busy_s, self._sample_s + drafting.sample_s

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 
 from desktop_app.core.errors import Blame, DraftglassError, Fault, Problem
 from desktop_app.core.facts import ModelFacts
+from desktop_app.core.pacing import Experience, pacer_for
 from desktop_app.core.pairing import VocabFacts, compare
-from desktop_app.core.settings import DraftSource, ModelSettings, Speculation
+from desktop_app.core.settings import AnswerSettings, DraftSource, ModelSettings, Speculation
 from desktop_app.engine.drafters.base import Drafter
 from desktop_app.engine.drafters.lookup import LookupDrafter
 from desktop_app.engine.drafters.model import ModelDrafter
+from desktop_app.engine.generation import Generation, Task
 from desktop_app.engine.llama.abort import AbortFlag
 from desktop_app.engine.llama.context import Context
 from desktop_app.engine.llama.model import Model
@@ -58,6 +60,19 @@ class LoadedModel:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Drafters:
+    """Those that can draft, in the order in which to ask them."""
+
+    usable: tuple[Drafter, ...] = ()
+    problem: Problem | None = None
+    """Why one that was asked for is missing."""
+
+    @property
+    def has_model(self) -> bool:
+        return any(not each.free for each in self.usable)
+
+
 class Pair:
     """Loads what is asked for and keeps what already fits. A draft that can't be used never costs the target."""
 
@@ -66,9 +81,19 @@ class Pair:
         self.target: LoadedModel | None = None
         self.draft: LoadedModel | None = None
         self.draft_problem: Problem | None = None
+        self.experience = Experience()
+        """Of the models in memory."""
 
     def load(self, target: ModelSettings, draft: ModelSettings | None, on_progress: OnProgress) -> None:
         """Have this pair in memory. Raises LoadAborted, or DraftglassError where the target can't be loaded."""
+        before = (self.target, self.draft)
+        try:
+            self._load(target, draft, on_progress)
+        finally:
+            if (self.target, self.draft) != before:
+                self.experience = Experience()
+
+    def _load(self, target: ModelSettings, draft: ModelSettings | None, on_progress: OnProgress) -> None:
         if self.target is None or self.target.settings != target:
             self.unload()
             self.target = self._open(target, Part.TARGET, on_progress)
@@ -86,18 +111,30 @@ class Pair:
                 loaded.close()
         self.target = self.draft = self.draft_problem = None
 
-    def drafter(self, speculation: Speculation) -> Drafter | Problem | None:
-        """What drafts under these settings; a Problem where it can't, None where nothing was asked for."""
+    def generation(self, request: int, prompt: tuple[int, ...], settings: AnswerSettings, *, seed: int) -> Generation:
+        """An answer to a prompt of at least one token, fewer than the context holds."""
+        assert self.target is not None
+        drafters = self.drafters(settings.speculation)
+        pacer = pacer_for(settings, self.experience, has_model=drafters.has_model)
+        task = Task(request, prompt, settings, seed, drafters.problem)
+        return Generation(task, self.target.context, drafters.usable, pacer)
+
+    def drafters(self, speculation: Speculation) -> Drafters:
+        """What drafts under these settings, what is free first."""
         if not speculation.enabled or speculation.source is DraftSource.NONE:
-            return None
+            return Drafters()
         assert self.target is not None
         if not self.target.context.can_roll_back:
-            return _no_rollback(self.target.model.name)
-        if speculation.source is DraftSource.LOOKUP:
-            return LookupDrafter(min_n=speculation.lookup_min_n, max_n=speculation.lookup_max_n)
-        if self.draft is None:
-            return self.draft_problem or Problem("No draft is loaded.", "Choose one.", Blame.USER)
-        return ModelDrafter(self.draft.context, n_vocab=self.target.model.vocabulary.size)
+            return Drafters(problem=_no_rollback(self.target.model.name))
+        usable: list[Drafter] = []
+        problem = None
+        if speculation.source.uses_lookup:
+            usable.append(LookupDrafter(min_n=speculation.lookup_min_n, max_n=speculation.lookup_max_n))
+        if speculation.source.uses_model and self.draft is not None:
+            usable.append(ModelDrafter(self.draft.context, n_vocab=self.target.model.vocabulary.size))
+        elif speculation.source.uses_model:
+            problem = self.draft_problem or Problem("No draft is loaded.", "Choose one.", Blame.USER)
+        return Drafters(tuple(usable), problem)
 
     def _load_draft(self, settings: ModelSettings, on_progress: OnProgress) -> None:
         assert self.target is not None

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from desktop_app.core.errors import Blame, DraftglassError, Fault, Problem
 from desktop_app.engine.calibration import calibrate
 from desktop_app.engine.divergence import explain
-from desktop_app.engine.generation import Generation, Task
 from desktop_app.engine.llama import backend
 from desktop_app.engine.llama.abort import AbortFlag
 from desktop_app.engine.llama.context import Aborted
@@ -221,6 +220,8 @@ class Worker:
             logger.warning("the passes could not be timed: %s", error)
             costs = None
         self._calibration_due = costs is None
+        if costs is not None:
+            self._pair.experience.calibrate(costs)
         self._pipe.send(Calibrated(costs))
 
     def _generate(self, command: Generate) -> None:
@@ -230,17 +231,9 @@ class Worker:
             raise DraftglassError(prompt.problem)
         if prompt.left_out:
             self._pipe.send(TurnsLeftOut(command.request, prompt.left_out))
-        drafter = self._pair.drafter(command.settings.speculation)
-        problem = drafter if isinstance(drafter, Problem) else None
         seed = command.settings.sampling.seed
-        task = Task(
-            request=command.request,
-            prompt=prompt.tokens,
-            settings=command.settings,
-            seed=secrets.randbits(32) if seed is None else seed,
-            speculation_problem=problem,
-        )
-        generation = Generation(task, target.context, None if isinstance(drafter, Problem) else drafter)
+        seed = secrets.randbits(32) if seed is None else seed
+        generation = self._pair.generation(command.request, prompt.tokens, command.settings, seed=seed)
         for event in generation.events():
             self._pipe.send(event)
 

@@ -13,6 +13,7 @@ import msgspec
 from desktop_app.core.difference import Difference, TextPair
 from desktop_app.core.errors import Problem
 from desktop_app.core.facts import Costs, Device, ModelFacts
+from desktop_app.core.pacing import Pace
 from desktop_app.core.rounds import Round
 from desktop_app.core.settings import AnswerSettings, ModelSettings
 
@@ -179,6 +180,8 @@ class RoundDone(Event, frozen=True, tag=True):
     """Characters of the answer so far that are certain to stay."""
     context: int
     """Tokens in the target's context after this round."""
+    pace: Pace | None = None
+    """What the pacer makes of it; None where γ is fixed, and for plain decoding."""
 
 
 class Finished(Event, frozen=True, tag=True):

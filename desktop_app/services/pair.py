@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt, QThreadPool, Signal
 
 from desktop_app.core.errors import Blame, Fault, Problem
 from desktop_app.core.facts import Costs, ModelFacts
+from desktop_app.core.pacing import Pace
 from desktop_app.core.settings import GAMMA_MAX, DraftSource, ModelSettings, Rule, Speculation
 from desktop_app.protocol.messages import Calibrated, Failed, Loaded, LoadProgress
 from desktop_app.services.engine_client import EngineClient, EngineState
@@ -149,9 +150,11 @@ class PairService(QObject):
         """Speculation on or off, for the next message."""
         self._speculate(replace(self.speculation, enabled=enabled))
 
-    def set_gamma(self, gamma: int) -> None:
-        """Tokens drafted in a round, clamped to 1 … GAMMA_MAX."""
-        self._speculate(replace(self.speculation, gamma=min(max(gamma, 1), GAMMA_MAX)))
+    def set_gamma(self, gamma: int | None) -> None:
+        """Tokens drafted in a round, clamped to 1 … GAMMA_MAX; None leaves it to the engine."""
+        if gamma is not None:
+            gamma = min(max(gamma, 1), GAMMA_MAX)
+        self._speculate(replace(self.speculation, gamma=gamma))
 
     def set_rule(self, rule: Rule) -> None:
         """How drafted tokens are judged at temperature > 0."""
@@ -195,6 +198,11 @@ class PairService(QObject):
         else:
             then()
 
+    def note_pace(self, speculation: Speculation, pace: Pace | None) -> None:
+        """A round of an answer with these settings was decoded."""
+        if speculation == self.speculation:
+            self._become(self._state.paced(pace))
+
     def note_answer(self, speculation: Speculation, problem: Problem | None) -> None:
         """An answer with these settings was written; `problem` is why it was not drafted.
 
@@ -227,7 +235,8 @@ class PairService(QObject):
         self.load()
 
     def _with_draft(self, settings: Settings, path: str) -> Settings:
-        speculation = replace(self.speculation, source=DraftSource.MODEL)
+        source = self.speculation.source if self.speculation.source.uses_model else DraftSource.MODEL
+        speculation = replace(self.speculation, source=source)
         return replace(settings, draft_path=path, answer=replace(settings.answer, speculation=speculation))
 
     def _speculate(self, speculation: Speculation) -> None:
@@ -239,7 +248,7 @@ class PairService(QObject):
         settings = self._settings.current
         if settings.target_path is None:
             return None
-        wants_draft = speculation.source is DraftSource.MODEL
+        wants_draft = speculation.source.uses_model
         draft = settings.draft_path if wants_draft else None
         return _Wanted(_model(settings, settings.target_path), _model(settings, draft) if draft else None)
 

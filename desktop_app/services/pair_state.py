@@ -7,6 +7,7 @@ from typing import Self
 
 from desktop_app.core.errors import Problem
 from desktop_app.core.facts import Costs, ModelFacts
+from desktop_app.core.pacing import Pace
 from desktop_app.core.settings import Speculation
 from desktop_app.protocol.messages import Loaded, LoadProgress
 from desktop_app.services.engine_client import EngineState
@@ -32,6 +33,8 @@ class PairState:
     """Why the engine stopped; None while it runs and before it was started."""
     answer_problem: Problem | None = None
     """Why the last answer was not drafted although that was asked for."""
+    pace: Pace | None = None
+    """As the last round of an answer under these settings left it; None where γ is fixed."""
     starting: bool = False
     loading: bool = False
     progress: LoadProgress | None = None
@@ -47,6 +50,7 @@ class PairState:
             target_path=settings.target_path,
             draft_path=settings.draft_path,
             answer_problem=self.answer_problem if speculation == self.speculation else None,
+            pace=self.pace if speculation == self.speculation else None,
         )
 
     def load_begun(self) -> Self:
@@ -58,7 +62,14 @@ class PairState:
             target_problem=None,
             draft_problem=None,
             answer_problem=None,
+            pace=None,
         )
+
+    def paced(self, pace: Pace | None) -> Self:
+        """After a round; as exact as the chip shows it, so that not every round changes it."""
+        if pace is not None and pace.expected_speedup is not None:
+            pace = replace(pace, expected_speedup=round(pace.expected_speedup, 1))
+        return replace(self, pace=pace)
 
     def loaded(self, loaded: Loaded) -> Self:
         """A draft problem found in the headers stays: the engine was not asked for that draft."""
@@ -96,4 +107,4 @@ class PairState:
         return replace(self._emptied(), starting=False, loading=loading, engine_problem=problem)
 
     def _emptied(self) -> Self:
-        return replace(self, target=None, draft=None, costs=None, progress=None, measuring=False)
+        return replace(self, target=None, draft=None, costs=None, pace=None, progress=None, measuring=False)

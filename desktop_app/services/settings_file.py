@@ -125,7 +125,7 @@ def _unreadable(reason: str) -> UnreadableSettings:
 def _within_limits(settings: Settings) -> Settings:
     """A γ edited by hand must not reach the engine out of range."""
     speculation = settings.answer.speculation
-    gamma = min(max(speculation.gamma, 1), GAMMA_MAX)
-    if gamma == speculation.gamma:
+    if speculation.gamma is None or 1 <= speculation.gamma <= GAMMA_MAX:
         return settings
+    gamma = min(max(speculation.gamma, 1), GAMMA_MAX)
     return replace(settings, answer=replace(settings.answer, speculation=replace(speculation, gamma=gamma)))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from desktop_app.core.errors import Fault, Problem
 from desktop_app.core.settings import DraftSource
 from desktop_app.protocol.messages import Part
 from desktop_app.services.pair_state import PairState
+
+_OFF = "Off: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,8 @@ class Status:
 
 def status_of(state: PairState) -> Status:
     """What the chip says about `state`: first what keeps it from answering, then what keeps it from drafting."""
-    return _obstacle(state) or _in_progress(state) or _off(state) or _measuring(state) or _speculating(state)
+    steps = (_obstacle, _in_progress, _off, _measuring, _off_for_now)
+    return next((status for step in steps if (status := step(state)) is not None), None) or _speculating(state)
 
 
 def _obstacle(state: PairState) -> Status | None:
@@ -66,6 +69,8 @@ def _off(state: PairState) -> Status | None:
         return _NO_ROLLBACK
     if speculation.source is DraftSource.MODEL:
         return _draft_missing(state) or _not_drafted(state)
+    if speculation.source is DraftSource.BOTH and (missing := _draft_missing(state)) is not None:
+        return replace(missing, active=True, text=missing.text.replace(_OFF, "Prompt lookup only: ", 1))
     return _not_drafted(state)
 
 
@@ -74,14 +79,14 @@ def _draft_missing(state: PairState) -> Status | None:
         return _NO_DRAFT
     if state.draft_problem is not None:
         failed = state.draft_problem.fault in {Fault.BAD_MODEL, Fault.OUT_OF_MEMORY}
-        return _because("Off: the draft failed to load: " if failed else "Off: ", state.draft_problem)
+        return _because(f"{_OFF}the draft failed to load: " if failed else _OFF, state.draft_problem)
     if state.draft is None:
-        return Status(False, "Off: the draft is not loaded", state.draft_path)
+        return Status(False, f"{_OFF}the draft is not loaded", state.draft_path)
     return None
 
 
 def _not_drafted(state: PairState) -> Status | None:
-    return _because("Off: ", state.answer_problem) if state.answer_problem else None
+    return _because(_OFF, state.answer_problem) if state.answer_problem else None
 
 
 def _measuring(state: PairState) -> Status | None:
@@ -89,20 +94,36 @@ def _measuring(state: PairState) -> Status | None:
     return _MEASURING if state.measuring else None
 
 
+def _off_for_now(state: PairState) -> Status | None:
+    """What auto made of the last rounds."""
+    pace = state.pace
+    if pace is None or pace.speculating:
+        return None
+    speed = "" if pace.expected_speedup is None else f" ({pace.expected_speedup:.1f}×)"
+    if state.speculation.source is DraftSource.BOTH:
+        return Status(True, f"Prompt lookup only for now: the draft is slower here{speed}", _TRIED_AGAIN)
+    return Status(False, f"Off for now: plain is faster here{speed}", _TRIED_AGAIN)
+
+
 def _speculating(state: PairState) -> Status:
-    speculation = state.speculation
-    if speculation.source is DraftSource.LOOKUP:
-        drafter = "Prompt lookup proposes"
-    else:
-        drafter = f"{state.draft.name} proposes" if state.draft else "The draft proposes"
-    count = f"up to {speculation.gamma} tokens" if speculation.gamma > 1 else "one token"
-    detail = f"{drafter} {count} a round; one target pass judges them."
-    return Status(True, f"Speculating, γ {speculation.gamma}", detail)
+    gamma = state.speculation.gamma
+    count = {None: "as many tokens as pay", 1: "one token"}.get(gamma, f"up to {gamma} tokens")
+    detail = f"{_drafter(state)} {count} a round; one target pass judges them."
+    return Status(True, f"Speculating, γ {'auto' if gamma is None else gamma}", detail)
+
+
+def _drafter(state: PairState) -> str:
+    match state.speculation.source:
+        case DraftSource.LOOKUP:
+            return "Prompt lookup proposes"
+        case DraftSource.BOTH:
+            return f"Prompt lookup or {state.draft.name if state.draft else 'the draft'} proposes"
+    return f"{state.draft.name if state.draft else 'The draft'} proposes"
 
 
 def _because(prefix: str, problem: Problem) -> Status:
     reason = problem.message.rstrip(".")
-    if prefix == "Off: ":
+    if prefix == _OFF:
         reason = _lower_first(reason)
     return Status(False, prefix + reason, str(problem))
 
@@ -115,11 +136,12 @@ def _lower_first(sentence: str) -> str:
 _MEASURING = Status(
     False, "Measuring this machine…", "Passes of target and draft are timed; a message may be sent meanwhile."
 )
+_TRIED_AGAIN = "By what drafting costs here and how often its tokens are kept. It is tried again as the text goes on."
 _NO_DRAFT = Status(
-    False, "Off: no draft chosen", "Choose a smaller GGUF of the same family, or prompt lookup, as the draft."
+    False, f"{_OFF}no draft chosen", "Choose a smaller GGUF of the same family, or prompt lookup, as the draft."
 )
 _NO_ROLLBACK = Status(
     False,
-    "Off: this target can't take tokens back",
+    f"{_OFF}this target can't take tokens back",
     "Speculation removes refused tokens from the model's memory, which this kind of model doesn't allow.",
 )

@@ -112,6 +112,7 @@ class TurnConductor(QObject):
         if (turn := self._current(event.request)) is not None:
             turn.state = TurnState.STREAMING
             turn.answer.add(event.round, event.visible)
+            self._pair.note_pace(turn.settings.speculation, event.pace)
             self._find_baseline(turn)
             if self._recorder is not None:
                 self._recorder.add(event.round)

@@ -127,12 +127,15 @@ class TopBar(QWidget):
     def _show_draft(self, source: DraftSource) -> None:
         self._draft.show_source(source)
         path = self._pair.draft_path
-        if source is not DraftSource.MODEL:
+        if not source.uses_model:
             self._draft.show_chosen(_SOURCE_NAMES[source], _SOURCE_EXPLANATIONS[source], path)
         elif path is None:
             self._draft.show_chosen("Choose a draft", "What proposes tokens; choose a small GGUF file", None)
         else:
-            self._draft.show_chosen(self._name_of(path), _explained(path, self._pair.draft), path)
+            name = self._name_of(path)
+            if source is DraftSource.BOTH:
+                name = f"lookup + {name}"
+            self._draft.show_chosen(name, _explained(path, self._pair.draft), path)
 
     def _name_of(self, path: str) -> str:
         """As the menu calls it: what a model calls itself often says neither its size nor its quantisation."""

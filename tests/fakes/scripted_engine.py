@@ -25,7 +25,7 @@ from desktop_app.core.difference import Difference
 from desktop_app.core.errors import Problem
 from desktop_app.core.facts import Costs, ModelFacts
 from desktop_app.core.rounds import EMITTED, Kind, Round, Seconds, Token
-from desktop_app.core.settings import AnswerSettings, DraftSource, ModelSettings
+from desktop_app.core.settings import AnswerSettings, ModelSettings
 from desktop_app.protocol import framing
 from desktop_app.protocol.messages import (
     PROTOCOL_VERSION,
@@ -56,6 +56,9 @@ from desktop_app.protocol.messages import (
 )
 
 Recorded = TypeVar("Recorded", Load, Generate, Explain, Count)
+
+_AUTO_GAMMA = 4
+"""What this engine drafts where γ is left to it."""
 
 ROOT = Path(__file__).parents[2]
 LIFETIME_S = 60.0
@@ -321,10 +324,11 @@ class ScriptedEngine:
 
     def _gamma(self, settings: AnswerSettings) -> int:
         speculation = settings.speculation
-        usable = speculation.source is DraftSource.LOOKUP or (
-            speculation.source is DraftSource.MODEL and self._pair is not None and self._pair.draft is not None
+        usable = speculation.source.uses_lookup or (
+            speculation.source.uses_model and self._pair is not None and self._pair.draft is not None
         )
-        return speculation.gamma if speculation.enabled and usable and not self._script.speculation_problem else 0
+        gamma = _AUTO_GAMMA if speculation.gamma is None else speculation.gamma
+        return gamma if speculation.enabled and usable and not self._script.speculation_problem else 0
 
     def _mishap(self, phase: Phase, request: int | None) -> bool:
         """Go wrong here if the script says so; True if nothing happened."""

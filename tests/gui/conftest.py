@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -53,6 +54,14 @@ class Windows:
     def close_all(self) -> None:
         for draftglass in tuple(self._open):
             self.close(draftglass)
+
+
+@pytest.fixture(autouse=True)
+def collected_on_this_thread() -> Iterator[None]:
+    """As in the app: a worker thread that collects garbage would destroy Qt objects of this one."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture

@@ -75,7 +75,7 @@ def test_loading_a_pair_tells_its_progress_and_its_facts(qtbot: QtBot, build: Bu
         "Starting the engine…",
         "Loading target 43 %",
         "Measuring this machine…",
-        "Speculating, γ 4",
+        "Speculating, γ auto",
     ]
 
 
@@ -84,7 +84,7 @@ def test_a_question_ends_the_measuring(qtbot: QtBot, build: Build) -> None:
     load(qtbot, services)
     assert chip(services) == "Measuring this machine…"
     ask(qtbot, services)
-    assert chip(services) == "Speculating, γ 4"
+    assert chip(services) == "Speculating, γ auto"
 
 
 def test_without_a_target_the_chip_asks_for_one(build: Build) -> None:

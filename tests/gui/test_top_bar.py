@@ -55,8 +55,9 @@ def test_the_draft_menu_gives_every_model_its_verdict(
     (folder / "Broken.gguf").write_bytes(b"GGUF")
     draftglass = windows.open()
     texts = [action.text() for action in wait_for_menu(qtbot, draftglass, DraftPicker, "Small")]
-    assert texts[-3:] == ["Prompt lookup", "No draft", "Choose a GGUF file…"]
-    entries = {text.split("\t")[0].split()[0]: text.split("\t")[1] for text in texts[:-3]}
+    extras = ["Prompt lookup", "No draft", "Prompt lookup beside the draft", "Choose a GGUF file…"]
+    assert texts[-4:] == extras
+    entries = {text.split("\t")[0].split()[0]: text.split("\t")[1] for text in texts[:-4]}
     assert entries["Small"].startswith("fits")
     assert entries["Big"].startswith("the target itself")
     assert entries["Foreign"].startswith("does not fit: the draft has another vocabulary (token")
@@ -110,10 +111,25 @@ def test_gamma_is_chosen_from_its_menu(windows: Windows) -> None:
     draftglass = windows.open(start=False)
     (gamma,) = draftglass.window.findChildren(GammaPicker)
     entries = gamma.menu().actions()
-    assert [action.text() for action in entries] == [str(n) for n in range(1, 17)]
-    entries[8].trigger()
+    assert [action.text() for action in entries] == ["auto", *(str(n) for n in range(1, 17))]
+    assert gamma.shown == "auto"
+    entries[9].trigger()
     assert draftglass.pair.speculation.gamma == 9
     assert gamma.shown == "9"
+    entries[0].trigger()
+    assert draftglass.pair.speculation.gamma is None
+
+
+def test_prompt_lookup_can_stand_beside_the_draft(qtbot: QtBot, windows: Windows) -> None:
+    draftglass = windows.open()
+    actions = wait_for_menu(qtbot, draftglass, DraftPicker, "Small")
+    next(action for action in actions if action.text() == "Prompt lookup beside the draft").trigger()
+    assert draftglass.pair.speculation.source is DraftSource.BOTH
+    assert picker(draftglass, DraftPicker).shown.startswith("lookup + Small")
+    assert [action.text().split()[0] for action in lines(picker(draftglass, DraftPicker)) if action.isChecked()] == [
+        "Small",
+        "Prompt",
+    ]
 
 
 def test_the_switch_is_flipped_by_the_space_key(qtbot: QtBot) -> None:

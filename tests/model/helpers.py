@@ -11,10 +11,10 @@ from pathlib import Path
 import llama_cpp.llama_cpp as api
 
 from desktop_app.core.difference import TextPair
-from desktop_app.core.errors import Problem
 from desktop_app.core.metrics import Tally
+from desktop_app.core.pacing import pacer_for
 from desktop_app.core.rounds import Kind, Round
-from desktop_app.core.settings import AnswerSettings, DraftSource, ModelSettings, Rule, Sampling, Speculation
+from desktop_app.core.settings import GAMMA_MAX, AnswerSettings, DraftSource, ModelSettings, Rule, Sampling, Speculation
 from desktop_app.engine.divergence import explain
 from desktop_app.engine.drafters.base import Drafter
 from desktop_app.engine.generation import Generation, Task
@@ -92,11 +92,11 @@ def run_answer(
     """As the worker does it; `drafter` takes the place of the one that the settings name."""
     assert pair.target is not None
     prompt = prompt_tokens(pair.target, user(messages) if isinstance(messages, str) else messages)
-    chosen = drafter or pair.drafter(settings.speculation)
-    problem = chosen if isinstance(chosen, Problem) else None
-    seed = settings.sampling.seed
-    task = Task(1, prompt, settings, 0 if seed is None else seed, problem)
-    generation = Generation(task, pair.target.context, None if isinstance(chosen, Problem) else chosen)
+    seed = settings.sampling.seed or 0
+    generation = pair.generation(1, prompt, settings, seed=seed)
+    if drafter is not None:
+        pacer = pacer_for(settings, pair.experience, has_model=not drafter.free)
+        generation = Generation(Task(1, prompt, settings, seed), pair.target.context, (drafter,), pacer)
     return _follow(pair, prompt, settings, generation)
 
 
@@ -154,7 +154,7 @@ def _check_round(event: RoundDone, index: int, position: int, settings: AnswerSe
     round_ = event.round
     assert round_.broken_rule() is None, round_
     assert (round_.index, round_.position) == (index, position)
-    assert round_.gamma <= settings.speculation.gamma
+    assert round_.gamma <= (settings.speculation.gamma or GAMMA_MAX)
     assert min(round_.seconds.draft, round_.seconds.verify, round_.seconds.sample, round_.seconds.rest) >= 0
     assert round_.seconds.verify > 0
     for token in round_.tokens:

@@ -12,7 +12,6 @@ from desktop_app.core.errors import DraftglassError, Problem
 from desktop_app.core.rounds import emitted_ids
 from desktop_app.core.settings import AnswerSettings, DraftSource
 from desktop_app.engine.drafters.model import ModelDrafter
-from desktop_app.engine.generation import Generation, Task
 from desktop_app.engine.llama.context import Aborted
 from desktop_app.engine.pair import Pair
 from desktop_app.engine.prompt import prompt_tokens
@@ -152,10 +151,7 @@ class TestCancelled:
 
 def events_of(pair: Pair, text: str, settings: AnswerSettings) -> Iterator[Prefilling | RoundDone | Finished]:
     assert pair.target is not None
-    drafter = pair.drafter(settings.speculation)
-    assert not isinstance(drafter, Problem)
-    task = Task(1, prompt_tokens(pair.target, user(text)), settings, 0)
-    return Generation(task, pair.target.context, drafter).events()
+    return pair.generation(1, prompt_tokens(pair.target, user(text)), settings, seed=0).events()
 
 
 def assert_consistent(pair: Pair) -> None:

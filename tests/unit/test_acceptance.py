@@ -105,7 +105,7 @@ class TestRejection:
         token = int(p.ids[1])
         rule = RejectionRule(TRUNCATED, seed=5)
 
-        outcome = Outcome(rule, lambda _history: Drafted.certain(token), target)
+        outcome = Outcome(rule, lambda _history: Drafted.copied(token, 2), target)
 
         assert misfit(outcome.counts(), everywhere(p)) is None
         assert outcome.agrees_with(p.prob(token))
@@ -168,7 +168,7 @@ class TestSharedNoise:
         token = int(p.ids[np.argmax(p.probs)])
         rule = SharedNoiseRule(OPEN, seed=8)
 
-        outcome = Outcome(rule, lambda _history: Drafted.certain(token), target)
+        outcome = Outcome(rule, lambda _history: Drafted.copied(token, 2), target)
 
         assert outcome.agrees_with(p.prob(token))
         assert outcome.chances / DRAWS == pytest.approx(p.prob(token))
@@ -184,7 +184,7 @@ class TestEdges:
         rule = rule_class(OPEN, seed=0)
 
         for position in range(500):
-            judgement = rule.judge(Drafted.certain(7), target, range(position))
+            judgement = rule.judge(Drafted.copied(7, 2), target, range(position))
             assert isinstance(judgement, Refused)
             assert (judgement.p, judgement.chance) == (0.0, 0.0)
             assert judgement.instead.id in {2, 5}
@@ -223,7 +223,7 @@ class TestEdges:
         drafted, own = rule.draft(logits, written), rule.pick(logits, written)
         assert drafted.q == shares[drafted.id]
         assert own.p == shares[own.id]
-        assert rule.judge(Drafted.certain(1), logits, written).p == pytest.approx(0.02, abs=0.01)
+        assert rule.judge(Drafted.copied(1, 2), logits, written).p == pytest.approx(0.02, abs=0.01)
 
 
 class TestGreedy:
@@ -233,13 +233,13 @@ class TestGreedy:
         logits = np.array([1.0, 3.0, 3.0, 0.0], np.float32)
 
         assert self.RULE.pick(logits, []).id == 1
-        assert isinstance(self.RULE.judge(Drafted.certain(1), logits, []), Kept)
-        assert isinstance(self.RULE.judge(Drafted.certain(2), logits, []), Refused)
+        assert isinstance(self.RULE.judge(Drafted.copied(1, 2), logits, []), Kept)
+        assert isinstance(self.RULE.judge(Drafted.copied(2, 2), logits, []), Refused)
 
     def test_shows_the_softmax(self) -> None:
         logits = np.log(np.array([0.5, 0.3, 0.2])).astype(np.float32)
 
-        judgement = self.RULE.judge(Drafted.certain(2), logits, [])
+        judgement = self.RULE.judge(Drafted.copied(2, 2), logits, [])
 
         assert isinstance(judgement, Refused)
         assert judgement.p == pytest.approx(0.2, rel=1e-5)
@@ -255,7 +255,7 @@ class TestGreedy:
     def test_survives_logits_of_minus_infinity(self) -> None:
         logits = np.array([-np.inf, 2.0, -np.inf], np.float32)
 
-        judgement = self.RULE.judge(Drafted.certain(0), logits, [])
+        judgement = self.RULE.judge(Drafted.copied(0, 2), logits, [])
 
         assert isinstance(judgement, Refused)
         assert judgement.p == 0.0

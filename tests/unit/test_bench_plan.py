@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from desktop_app.bench.plan import Planned, plan, run_count
+from desktop_app.bench.plan import Gamma, Planned, plan, run_count
 
 
-def gammas_of(repeat: int, gammas: tuple[int, ...] = (2, 4, 8), repeats: int = 4) -> list[int]:
+def gammas_of(repeat: int, gammas: tuple[int, ...] = (2, 4, 8), repeats: int = 4) -> list[Gamma]:
     return [planned.gamma for planned in plan(gammas, repeats) if planned.repeat == repeat]
 
 

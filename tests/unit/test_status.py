@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from desktop_app.core.errors import Fault, Problem
+from desktop_app.core.pacing import Pace
 from desktop_app.core.settings import DraftSource, ModelSettings, Speculation
 from desktop_app.protocol.messages import LoadProgress, Part
 from desktop_app.services.pair_state import PairState
@@ -14,13 +15,16 @@ from desktop_app.services.status import status_of
 from tests.fakes.scripted_engine import facts
 
 LOADED = PairState(
-    Speculation(),
+    Speculation(gamma=4),
     target_path="/m/target.gguf",
     draft_path="/m/draft.gguf",
     target=facts(ModelSettings("/m/target.gguf")),
     draft=facts(ModelSettings("/m/draft.gguf")),
 )
-LOOKUP = Speculation(source=DraftSource.LOOKUP)
+AUTO = replace(LOADED, speculation=Speculation())
+OFF = Pace(speculating=False, expected_speedup=0.8)
+LOOKUP = Speculation(source=DraftSource.LOOKUP, gamma=4)
+BOTH = Speculation(source=DraftSource.BOTH)
 RECURRENT = replace(facts(ModelSettings("/m/target.gguf")), rollback=False)
 VOCABULARY = Problem("The draft has another vocabulary (token 139 differs).", fault=Fault.VOCABULARY)
 BROKEN = Problem("GGUF header cut short.", fault=Fault.BAD_MODEL)
@@ -59,6 +63,10 @@ DEAD = Problem("Engine stopped: GGML_ASSERT(x) failed (signal SIGABRT)")
         (replace(LOADED, loading=True, progress=LoadProgress(1, Part.DRAFT, 1.0)), "Loading draft 100 %"),
         (replace(LOADED, target=None), "Target not loaded"),
         (replace(LOADED, measuring=True), "Measuring this machine…"),
+        (AUTO, "Speculating, γ auto"),
+        (replace(AUTO, pace=Pace(speculating=True, expected_speedup=1.4)), "Speculating, γ auto"),
+        (replace(AUTO, pace=OFF), "Off for now: plain is faster here (0.8×)"),
+        (replace(AUTO, pace=Pace(speculating=False, expected_speedup=None)), "Off for now: plain is faster here"),
         (
             replace(LOADED, measuring=True, draft=None, draft_problem=VOCABULARY),
             "Off: the draft has another vocabulary (token 139 differs)",
@@ -79,7 +87,25 @@ def test_the_chip_says(state: PairState, text: str) -> None:
 
 def test_the_detail_names_the_drafter() -> None:
     assert status_of(LOADED).detail.startswith("draft proposes up to 4 tokens")
+    assert status_of(AUTO).detail.startswith("draft proposes as many tokens as pay")
     assert status_of(replace(LOADED, speculation=LOOKUP)).detail.startswith("Prompt lookup proposes")
+    assert status_of(replace(LOADED, speculation=BOTH)).detail.startswith("Prompt lookup or draft proposes")
+
+
+@pytest.mark.parametrize(
+    ("state", "text"),
+    [
+        (replace(LOADED, draft_path=None), "Prompt lookup only: no draft chosen"),
+        (
+            replace(LOADED, draft=None, draft_problem=VOCABULARY),
+            "Prompt lookup only: the draft has another vocabulary (token 139 differs)",
+        ),
+        (replace(LOADED, pace=OFF), "Prompt lookup only for now: the draft is slower here (0.8×)"),
+    ],
+)
+def test_prompt_lookup_goes_on_without_the_draft_beside_it(state: PairState, text: str) -> None:
+    status = status_of(replace(state, speculation=BOTH))
+    assert (status.active, status.text) == (True, text)
 
 
 def test_the_detail_of_a_problem_holds_its_hint() -> None:

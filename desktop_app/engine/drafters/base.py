@@ -16,6 +16,10 @@ class Drafter(Protocol):
     """
 
     @property
+    def free(self) -> bool:
+        """Whether proposals cost next to nothing, as prompt lookup's do."""
+
+    @property
     def busy_s(self) -> float:
         """Seconds spent so far on drafting itself: inside the draft's `llama_decode`, or searching."""
 
@@ -29,6 +33,9 @@ class Drafter(Protocol):
         The first count is what was there already; a drafter that reads nothing yields none.
         """
 
+    def lag(self, committed: Sequence[int]) -> int:
+        """How many tokens of `committed` it has yet to read before it can propose."""
+
     def draft(self, committed: Sequence[int], limit: int, rule: AcceptanceRule) -> Iterator[Drafted]:
         """Propose up to `limit` tokens to follow `committed`, one by one.
 
@@ -36,4 +43,5 @@ class Drafter(Protocol):
         """
 
     def observe(self, batch: Sequence[int], accepted: int) -> None:
-        """The target decoded `batch`: the last committed token, then the drafted ones, `accepted` of them kept."""
+        """It proposed, and the target decoded `batch`: the last committed token, then those of the proposed ones that
+        were worth verifying, `accepted` of them kept."""

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from desktop_app.core.acceptance import AcceptanceRule, Drafted
+
+_LONGEST_MATCH = 32
+"""Tokens compared to tell how long a match is; a longer one says nothing more."""
 
 
 class LookupDrafter:
@@ -13,6 +17,8 @@ class LookupDrafter:
 
     An index from n-gram to its latest place makes a search cost max_n look-ups, however long the text.
     """
+
+    free = True
 
     def __init__(self, *, min_n: int, max_n: int) -> None:
         """n-grams of min_n … max_n tokens are tried, longest first; 1 ≤ min_n ≤ max_n."""
@@ -29,14 +35,18 @@ class LookupDrafter:
         self._indexed = 0
         return iter(())
 
+    def lag(self, committed: Sequence[int]) -> int:
+        return 0
+
     def draft(self, committed: Sequence[int], limit: int, rule: AcceptanceRule) -> Iterator[Drafted]:
         began = time.perf_counter()
         self._index(committed)
         at = self._match(committed)
         found = [] if at is None else committed[at : at + limit]
+        match = 0 if at is None else _match_length(committed, at)
         self.busy_s += time.perf_counter() - began
-        for token in found:
-            yield Drafted.certain(token)
+        for place, token in enumerate(found):
+            yield Drafted.copied(token, match + place)
 
     def observe(self, batch: Sequence[int], accepted: int) -> None:
         """Only committed tokens are searched, so there is nothing to undo."""
@@ -55,3 +65,9 @@ class LookupDrafter:
             if at is not None:
                 return at
         return None
+
+
+def _match_length(tokens: Sequence[int], at: int) -> int:
+    """How many tokens before place `at` equal those at the end, up to _LONGEST_MATCH."""
+    pairs = zip(reversed(tokens[max(0, at - _LONGEST_MATCH) : at]), reversed(tokens[-_LONGEST_MATCH:]), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -29,6 +29,8 @@ class ModelDrafter:
         """Tokens from the start of the history that are known to be in the draft's vocabulary."""
         self.sample_s = 0.0
 
+    free = False
+
     @property
     def busy_s(self) -> float:
         return self._context.busy_s
@@ -37,6 +39,9 @@ class ModelDrafter:
         self._readable = 0
         if self._can_read(tokens):
             yield from self._context.prefill(tokens)
+
+    def lag(self, committed: Sequence[int]) -> int:
+        return len(committed) - len(self._context.held)
 
     def draft(self, committed: Sequence[int], limit: int, rule: AcceptanceRule) -> Iterator[Drafted]:
         if not self._can_read(committed):

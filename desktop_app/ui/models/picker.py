@@ -72,7 +72,7 @@ class ModelPicker(MenuButton):
 
 
 class DraftPicker(ModelPicker):
-    """Also offers the drafts that need no file."""
+    """Also offers the drafts that need no file, alone or beside a model."""
 
     source_chosen = Signal(object)  # DraftSource
 
@@ -84,7 +84,7 @@ class DraftPicker(ModelPicker):
         self._source = source
 
     def _is_chosen(self, choice: Choice) -> bool:
-        return self._source is DraftSource.MODEL and super()._is_chosen(choice)
+        return self._source.uses_model and super()._is_chosen(choice)
 
     def _add_extras(self, group: QActionGroup) -> None:
         self._add_source(
@@ -95,6 +95,17 @@ class DraftPicker(ModelPicker):
         )
         self._add_source(group, DraftSource.NONE, "No draft", "Plain decoding")
         self._menu.addSeparator()
+        self._add_both()
+        self._menu.addSeparator()
+
+    def _add_both(self) -> None:
+        action = QAction("Prompt lookup beside the draft", self._menu)
+        action.setCheckable(True)
+        action.setChecked(self._source is DraftSource.BOTH)
+        action.setEnabled(self._source.uses_model)
+        action.setToolTip("Prompt lookup drafts where it finds a long match, the draft model otherwise")
+        action.toggled.connect(lambda both: self.source_chosen.emit(DraftSource.BOTH if both else DraftSource.MODEL))
+        self._menu.addAction(action)
 
     def _add_source(self, group: QActionGroup, source: DraftSource, text: str, explanation: str) -> None:
         action = QAction(text, self._menu)

@@ -44,7 +44,9 @@ class Figures:
     gamma: float | None = None
     """Drafted tokens per drafting round: the mean of this answer, before it the setting."""
     gamma_setting: int | None = None
-    """None while nothing is meant to be drafted."""
+    """None while nothing is meant to be drafted, and where γ is chosen anew in every round."""
+    gamma_auto: bool = False
+    """Whether γ is chosen anew in every round."""
     shares: Shares | None = None
     accepted_per_round: tuple[int, ...] = ()
     """Drafting rounds that accepted 0, 1, 2 … tokens; empty before the first."""
@@ -76,6 +78,7 @@ def compute_figures(
         draft_cost_at_load=measured_cost is None,
         gamma=setting if tally.rounds == 0 else tally.mean_gamma,
         gamma_setting=setting,
+        gamma_auto=_drafts(speculation) and speculation.gamma is None,
         shares=_shares(tally),
         accepted_per_round=_accepted_per_round(tally, setting),
         predicted_speedup=_predicted_speedup(tally, baseline),
@@ -86,9 +89,12 @@ def _calibrated(costs: Costs | None) -> Baseline | None:
     return Baseline(costs.plain_tok_per_s, BaselineSource.CALIBRATION, costs.depth) if costs else None
 
 
+def _drafts(speculation: Speculation) -> bool:
+    return speculation.enabled and speculation.source is not DraftSource.NONE
+
+
 def _gamma_setting(speculation: Speculation) -> int | None:
-    drafts = speculation.enabled and speculation.source is not DraftSource.NONE
-    return speculation.gamma if drafts else None
+    return speculation.gamma if _drafts(speculation) else None
 
 
 def _speedup(tally: Tally, baseline: Baseline | None) -> float | None:
@@ -102,7 +108,7 @@ def _measured_draft_cost(tally: Tally, baseline: Baseline | None) -> float | Non
 
 def _draft_cost_at_load(costs: Costs | None, speculation: Speculation) -> float | None:
     """The calibration times a draft model's step, so it says nothing about prompt lookup."""
-    if costs is None or costs.draft_step is None or speculation.source is not DraftSource.MODEL:
+    if costs is None or costs.draft_step is None or not speculation.source.uses_model:
         return None
     return costs.draft_step * costs.plain_tok_per_s
 
@@ -122,21 +128,14 @@ def _accepted_per_round(tally: Tally, setting: int | None) -> tuple[int, ...]:
 
 
 def _predicted_speedup(tally: Tally, baseline: Baseline | None) -> float | None:
-    """(S·E(γ) + P)·C(1) / T: S drafting and P plain passes in T seconds of decoding.
+    """(Σ E(γ) + P)·C(1) / T: the drafting rounds, each with its γ, and P plain passes in T seconds of decoding.
 
     Where every round drafted the same γ, this is `core.speedup.predicted_speedup` at the measured costs. It differs
     from the measured speedup by what the model assumes: that every draft token is kept with the same chance α.
     """
-    alpha, gamma = tally.acceptance_rate, tally.mean_gamma
-    if alpha is None or gamma is None or baseline is None:
+    alpha = tally.acceptance_rate
+    if alpha is None or baseline is None:
         return None
     plain_passes = tally.rounds - tally.speculative_rounds
-    tokens = tally.speculative_rounds * _expected_tokens_between(alpha, gamma) + plain_passes
-    return baseline.speedup(ratio(tokens, tally.seconds.total))
-
-
-def _expected_tokens_between(alpha: float, gamma: float) -> float:
-    """E(γ) between whole numbers: a mean of 3.5 counts as half the rounds at 3 and half at 4."""
-    below = int(gamma)
-    lower, upper = expected_tokens(alpha, below), expected_tokens(alpha, below + 1)
-    return lower + (gamma - below) * (upper - lower)
+    drafting = sum(rounds * expected_tokens(alpha, gamma) for gamma, rounds in tally.rounds_by_gamma.items())
+    return baseline.speedup(ratio(drafting + plain_passes, tally.seconds.total))

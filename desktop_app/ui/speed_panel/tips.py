@@ -28,8 +28,8 @@ YIELD = (
 )
 GAMMA = (
     "Draft length γ, in tokens: how many are drafted before each target pass. "
-    "Mean over the drafting rounds of this answer, before it the value that is set. "
-    "The end of an answer and prompt lookup can draft fewer."
+    "Mean over the drafting rounds of this answer, before it the value that is set. Auto chooses it in every round, by "
+    "what drafted tokens cost and how often they are kept. The end of an answer and prompt lookup can draft fewer."
 )
 PROMPT = (
     "The prompt: the whole conversation as far as it fits, in tokens. Reused: what the cache of the target still held "
@@ -47,8 +47,7 @@ HISTOGRAM = (
 PREDICTED = (
     "Speedup by the cost model, a ratio: E(γ) · plain pass / time of a round, where "
     "E(γ) = (1 − α^(γ+1)) / (1 − α) is how many tokens a round should emit. α, γ and the times of drafting, "
-    "verifying and the rest are those measured in this answer. "
-    "Meaningful for a fixed γ; with a mean of differing γ it is an estimate. "
+    "verifying and the rest are those measured in this answer, γ is taken round by round. "
     "Where it differs from the measured one, acceptance was not equally likely for every token."
 )
 MEASURED = "Speedup as measured, a ratio: mean speed of this answer over the speed of plain decoding."

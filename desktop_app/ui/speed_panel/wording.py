@@ -41,11 +41,13 @@ def percent_text(share: float | None) -> str:
 
 
 def gamma_text(figures: Figures) -> str:
-    """The measured γ, and the one that was set where they differ: 4, or 3.6 (set 4)."""
+    """The measured γ, and the one that was set where they differ: 4, or 3.6 (set 4), or 5.2 (auto)."""
     gamma, setting = figures.gamma, figures.gamma_setting
     if gamma is None:
-        return UNKNOWN
+        return "auto" if figures.gamma_auto else UNKNOWN
     text = f"{gamma:.0f}" if abs(gamma - round(gamma)) < 0.05 else f"{gamma:.1f}"
+    if figures.gamma_auto:
+        return f"{text} (auto)"
     return text if setting is None or text == str(setting) else f"{text} (set {setting})"
 
 
