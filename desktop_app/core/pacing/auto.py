@@ -113,7 +113,7 @@ class AutoPacer:
         plan, count = self._plan, len(drafted)
         if plan.free or plan.trial is not None:
             return True
-        if not self._affords(count + 1):
+        if count == plan.room or not self._affords(count + 1):
             return False
         survival = math.prod(self._acceptance.of(bin_of(token)) for token in drafted)
         return self._gain(count, survival * self._acceptance.after(bin_of(drafted[-1]))) > 0
