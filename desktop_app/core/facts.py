@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import pairwise
 
 from desktop_app.core.settings import CacheType
@@ -18,6 +19,32 @@ class Device:
     memory_bytes: int
     free_bytes: int
     is_gpu: bool
+
+
+class MemoryKind(StrEnum):
+    """What a model keeps of the tokens it has read."""
+
+    ATTENTION = "attention"
+    """Something of every token."""
+    SLIDING_WINDOW = "sliding window"
+    """Attention that in some layers sees only the latest tokens."""
+    RECURRENT = "recurrent"
+    """One running state, whatever the number of tokens."""
+    HYBRID = "hybrid"
+    """A running state in some layers, attention in others."""
+
+
+class Rollback(StrEnum):
+    """How a model's memory goes back to before a refused token."""
+
+    REMOVAL = "removal"
+    """Tokens are removed from its end."""
+    SNAPSHOTS = "snapshots"
+    """The running state behind each token of the last pass is still there."""
+    CHECKPOINTS = "checkpoints"
+    """An earlier running state is restored from a copy; the tokens behind it that stay are decoded again."""
+    NONE = "none"
+    """Not at all, but to the start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +77,9 @@ class ModelFacts:
     """Of the buffers for intermediate results and logits."""
     template: str
     """Where its chat template comes from: "model" or the name of a fallback."""
-    rollback: bool
-    """Whether tokens can be removed from its memory, as speculation needs."""
+    memory: MemoryKind
+    rollback: Rollback
+    """Found out at load, by trying."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,9 @@ def _timed(context: Context, size: int) -> float:
     """Seconds of a pass over `size` tokens with logits on every row; the cache is as before afterwards."""
     held = len(context.held)
     filler = max(context.model.vocabulary.bos, 0)
+    context.keep()
     busy_s = context.busy_s
     context.decode([filler] * size, rows=size)
+    seconds = context.busy_s - busy_s
     context.truncate(held)
-    return context.busy_s - busy_s
+    return seconds

@@ -95,10 +95,11 @@ class Generation:
             index += 1
 
     def _round(self, index: int) -> Round:
-        self._restore()
         position = len(self._committed)
         drafted = self._drafting.draft(self._committed, self._room())
         batch = [self._committed[-1], *(token.id for token in drafted)]
+        if drafted:
+            self._target.mark()
         rows = self._target.decode(batch, rows=len(batch))
         tokens = self._verify(drafted, rows)
         accepted = sum(token.kind is Kind.ACCEPTED for token in tokens)
@@ -112,12 +113,6 @@ class Generation:
     def _room(self) -> int:
         """Tokens that may be drafted: the round's own token must still fit into the context and the token limit."""
         return max(0, min(self._target.n_ctx - len(self._committed), self._writer.tokens_left, GAMMA_MAX + 1) - 1)
-
-    def _restore(self) -> None:
-        """Where the cache could not be cut back after the round before, it was emptied: read everything again."""
-        if len(self._target.held) != len(self._committed) - 1:
-            for _ in self._target.prefill(self._committed[:-1]):
-                pass
 
     def _verify(self, drafted: Sequence[Drafted], rows: Logits) -> list[Token]:
         """Judge the drafted tokens by the target's rows, shape (γ + 1, n_vocab); the tokens of the round."""

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from desktop_app.core.errors import Blame, DraftglassError, Fault, Problem
-from desktop_app.core.facts import ModelFacts
+from desktop_app.core.facts import ModelFacts, Rollback
 from desktop_app.core.pacing import Experience, pacer_for
 from desktop_app.core.pairing import VocabFacts, compare
-from desktop_app.core.settings import AnswerSettings, DraftSource, ModelSettings, Speculation
+from desktop_app.core.settings import GAMMA_MAX, AnswerSettings, DraftSource, ModelSettings, Speculation
 from desktop_app.engine.drafters.base import Drafter
 from desktop_app.engine.drafters.lookup import LookupDrafter
 from desktop_app.engine.drafters.model import ModelDrafter
@@ -56,7 +56,8 @@ class LoadedModel:
             cache_bytes=context.cache_bytes,
             compute_bytes=context.compute_bytes,
             template=self.template.source,
-            rollback=context.can_roll_back,
+            memory=model.memory,
+            rollback=context.rollback,
         )
 
 
@@ -124,7 +125,7 @@ class Pair:
         if not speculation.enabled or speculation.source is DraftSource.NONE:
             return Drafters()
         assert self.target is not None
-        if not self.target.context.can_roll_back:
+        if self.target.context.rollback is Rollback.NONE:
             return Drafters(problem=_no_rollback(self.target.model.name))
         usable: list[Drafter] = []
         problem = None
@@ -157,7 +158,9 @@ class Pair:
         model = Model(settings.path, gpu_layers=settings.gpu_layers, on_progress=report)
         try:
             template = ChatTemplate(model)
-            context = Context(model, _resolved(settings, model.n_ctx_train), self._abort)
+            # A draft appends its tokens one pass at a time, where snapshots don't help.
+            snapshots = GAMMA_MAX if part is Part.TARGET else 0
+            context = Context(model, _resolved(settings, model.n_ctx_train), self._abort, snapshots=snapshots)
         except BaseException:
             model.close()
             raise
@@ -203,7 +206,7 @@ def _misfit(target: LoadedModel, draft: LoadedModel) -> Problem | None:
             Blame.USER,
             Fault.VOCABULARY,
         )
-    if not draft.context.can_roll_back:
+    if draft.context.rollback is Rollback.NONE:
         return _no_rollback(draft.model.name)
     if draft.context.n_ctx < target.context.n_ctx:
         return Problem(
@@ -216,7 +219,7 @@ def _misfit(target: LoadedModel, draft: LoadedModel) -> Problem | None:
 
 def _no_rollback(name: str) -> Problem:
     return Problem(
-        f"{name} keeps a running state from which refused tokens can't be removed.",
-        "Choose a model with attention memory to speculate.",
+        f"{name} keeps a state that can't go back to before a refused token.",
+        "Choose another model to speculate.",
         Blame.USER,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from desktop_app.core.errors import Fault, Problem
+from desktop_app.core.facts import Rollback
 from desktop_app.core.settings import DraftSource
 from desktop_app.protocol.messages import Part
 from desktop_app.services.pair_state import PairState
@@ -65,7 +66,7 @@ def _off(state: PairState) -> Status | None:
         return Status(False, "Plain: speculation is switched off", "Each token takes one pass of the target.")
     if speculation.source is DraftSource.NONE:
         return _NO_DRAFT
-    if state.target is not None and not state.target.rollback:
+    if state.target is not None and state.target.rollback is Rollback.NONE:
         return _NO_ROLLBACK
     if speculation.source is DraftSource.MODEL:
         return _draft_missing(state) or _not_drafted(state)

@@ -23,7 +23,7 @@ import msgspec
 
 from desktop_app.core.difference import Difference
 from desktop_app.core.errors import Problem
-from desktop_app.core.facts import Costs, ModelFacts
+from desktop_app.core.facts import Costs, MemoryKind, ModelFacts, Rollback
 from desktop_app.core.rounds import EMITTED, Kind, Round, Seconds, Token
 from desktop_app.core.settings import AnswerSettings, ModelSettings
 from desktop_app.protocol import framing
@@ -175,7 +175,8 @@ def facts(model: ModelSettings) -> ModelFacts:
         cache_bytes=200_000,
         compute_bytes=100_000,
         template="model",
-        rollback=True,
+        memory=MemoryKind.ATTENTION,
+        rollback=Rollback.REMOVAL,
     )
 
 

@@ -19,7 +19,8 @@ TOKENS = (*CONTROL_TOKENS, *BYTE_TOKENS, *WORDS)
 
 TEMPLATE = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
 
-_EMBEDDING, _HEADS, _FEED_FORWARD, _LAYERS = 32, 2, 64, 2
+EMBEDDING, HEADS, FEED_FORWARD = 32, 2, 64
+_LAYERS = 2
 
 
 def write_llama(
@@ -29,61 +30,29 @@ def write_llama(
     template: str | None = TEMPLATE,
     n_ctx: int = 512,
     layers: int = _LAYERS,
-    head_size: int = _EMBEDDING // _HEADS,
+    head_size: int = EMBEDDING // HEADS,
     bos_id: int = 1,
     add_bos: bool = True,
     seed: int = 0,
 ) -> Path:
     """A dense attention model."""
-    writer = _writer(path, "llama", tokens, template, n_ctx=n_ctx, layers=layers, bos_id=bos_id, add_bos=add_bos)
-    writer.add_feed_forward_length(_FEED_FORWARD)
-    writer.add_head_count(_HEADS)
-    writer.add_head_count_kv(_HEADS)
+    writer = writer_for(path, "llama", tokens, template, n_ctx=n_ctx, layers=layers, bos_id=bos_id, add_bos=add_bos)
+    writer.add_feed_forward_length(FEED_FORWARD)
+    writer.add_head_count(HEADS)
+    writer.add_head_count_kv(HEADS)
     writer.add_key_length(head_size)
     writer.add_value_length(head_size)
     writer.add_rope_dimension_count(head_size)
-    weights = _Weights(writer, seed)
+    weights = Weights(writer, seed)
     weights.add_frame(len(tokens))
-    attention = _HEADS * head_size
+    attention = HEADS * head_size
     for layer in range(layers):
         block = f"blk.{layer}"
-        weights.add_ones(f"{block}.attn_norm", _EMBEDDING)
-        for name in ("attn_q", "attn_k", "attn_v"):
-            weights.add(f"{block}.{name}", attention, _EMBEDDING)
-        weights.add(f"{block}.attn_output", _EMBEDDING, attention)
-        weights.add_ones(f"{block}.ffn_norm", _EMBEDDING)
-        weights.add(f"{block}.ffn_gate", _FEED_FORWARD, _EMBEDDING)
-        weights.add(f"{block}.ffn_up", _FEED_FORWARD, _EMBEDDING)
-        weights.add(f"{block}.ffn_down", _EMBEDDING, _FEED_FORWARD)
-    return _finish(writer, path)
-
-
-def write_mamba(path: Path, *, tokens: Sequence[str] = TOKENS, template: str | None = TEMPLATE, seed: int = 0) -> Path:
-    """A recurrent model: it keeps a running state from which nothing can be removed."""
-    inner, state, convolution, rank = 2 * _EMBEDDING, 8, 4, 4
-    writer = _writer(path, "mamba", tokens, template, n_ctx=512, layers=_LAYERS, bos_id=1, add_bos=True)
-    writer.add_feed_forward_length(0)
-    writer.add_head_count(0)
-    writer.add_ssm_conv_kernel(convolution)
-    writer.add_ssm_inner_size(inner)
-    writer.add_ssm_state_size(state)
-    writer.add_ssm_time_step_rank(rank)
-    weights = _Weights(writer, seed)
-    weights.add_frame(len(tokens))
-    for layer in range(_LAYERS):
-        block = f"blk.{layer}"
-        weights.add_ones(f"{block}.attn_norm", _EMBEDDING)
-        weights.add(f"{block}.ssm_in", 2 * inner, _EMBEDDING)
-        weights.add(f"{block}.ssm_conv1d", inner, convolution)
-        weights.add(f"{block}.ssm_conv1d", inner, part="bias")
-        weights.add(f"{block}.ssm_x", rank + 2 * state, inner)
-        weights.add(f"{block}.ssm_dt", inner, rank)
-        weights.add(f"{block}.ssm_dt", inner, part="bias")
-        # Decay rates: below zero, or the state would explode.
-        writer.add_tensor(f"{block}.ssm_a", np.full((inner, state), -1.0, np.float32))
-        writer.add_tensor(f"{block}.ssm_d", np.ones(inner, np.float32))
-        weights.add(f"{block}.ssm_out", _EMBEDDING, inner)
-    return _finish(writer, path)
+        weights.add_ones(f"{block}.attn_norm", EMBEDDING)
+        weights.add_attention(block, attention)
+        weights.add_ones(f"{block}.ffn_norm", EMBEDDING)
+        weights.add_feed_forward(block)
+    return finish(writer, path)
 
 
 def truncate(source: Path, path: Path, *, keep: float) -> Path:
@@ -93,28 +62,47 @@ def truncate(source: Path, path: Path, *, keep: float) -> Path:
     return path
 
 
-class _Weights:
-    def __init__(self, writer: gguf.GGUFWriter, seed: int) -> None:
+class Weights:
+    """Random weights. The same seed gives the same weights; `noise` then moves each a little, as quantising would."""
+
+    def __init__(self, writer: gguf.GGUFWriter, seed: int = 0, *, noise: float = 0.0) -> None:
         self._writer = writer
         self._random = np.random.default_rng(seed)
+        self._noise = np.random.default_rng(seed + 1)
+        self._noise_scale = noise
 
     def add_frame(self, n_vocab: int) -> None:
         """Embedding, last norm and output."""
-        self.add("token_embd", n_vocab, _EMBEDDING)
-        self.add_ones("output_norm", _EMBEDDING)
-        self.add("output", n_vocab, _EMBEDDING)
+        self.add("token_embd", n_vocab, EMBEDDING)
+        self.add_ones("output_norm", EMBEDDING)
+        self.add("output", n_vocab, EMBEDDING)
 
     def add(self, name: str, *shape: int, part: str = "weight") -> None:
         self._writer.add_tensor(f"{name}.{part}", self._draw(*shape))
 
     def add_ones(self, name: str, size: int) -> None:
-        self._writer.add_tensor(f"{name}.weight", np.ones(size, np.float32))
+        self.add_constant(f"{name}.weight", 1.0, size)
+
+    def add_constant(self, name: str, value: float, *shape: int) -> None:
+        self._writer.add_tensor(name, np.full(shape, value, np.float32))
+
+    def add_attention(self, block: str, size: int) -> None:
+        """Query, key, value and output of `size` inner values."""
+        for name in ("attn_q", "attn_k", "attn_v"):
+            self.add(f"{block}.{name}", size, EMBEDDING)
+        self.add(f"{block}.attn_output", EMBEDDING, size)
+
+    def add_feed_forward(self, block: str) -> None:
+        self.add(f"{block}.ffn_gate", FEED_FORWARD, EMBEDDING)
+        self.add(f"{block}.ffn_up", FEED_FORWARD, EMBEDDING)
+        self.add(f"{block}.ffn_down", EMBEDDING, FEED_FORWARD)
 
     def _draw(self, *shape: int) -> np.ndarray:
-        return self._random.normal(scale=0.3, size=shape).astype(np.float32)
+        noise = self._noise.normal(scale=self._noise_scale, size=shape)
+        return (self._random.normal(scale=0.3, size=shape) + noise).astype(np.float32)
 
 
-def _writer(
+def writer_for(
     path: Path,
     architecture: str,
     tokens: Sequence[str],
@@ -128,7 +116,7 @@ def _writer(
     writer = gguf.GGUFWriter(path, architecture)
     writer.add_name(path.stem)
     writer.add_context_length(n_ctx)
-    writer.add_embedding_length(_EMBEDDING)
+    writer.add_embedding_length(EMBEDDING)
     writer.add_block_count(layers)
     writer.add_layer_norm_rms_eps(1e-5)
     writer.add_tokenizer_model("llama")
@@ -154,7 +142,7 @@ def _token_type(token: str) -> gguf.TokenType:
     return gguf.TokenType.BYTE if token in BYTE_TOKENS else gguf.TokenType.NORMAL
 
 
-def _finish(writer: gguf.GGUFWriter, path: Path) -> Path:
+def finish(writer: gguf.GGUFWriter, path: Path) -> Path:
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

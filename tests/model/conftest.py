@@ -10,6 +10,7 @@ import pytest
 from desktop_app.engine.llama import context
 from desktop_app.engine.pair import Pair
 from tests.model.helpers import loaded
+from tests.model.samples import SAMPLES, Sample
 
 
 @pytest.fixture(scope="session")
@@ -43,6 +44,24 @@ def starter(_starter: Pair, _exact: None) -> Pair:
 def twins(_twins: Pair, _exact: None) -> Pair:
     """SmolLM2-135M as target and as its own draft."""
     return _emptied(_twins)
+
+
+@pytest.fixture(scope="module", params=SAMPLES)
+def sample(request: pytest.FixtureRequest) -> Sample:
+    return SAMPLES[request.param]
+
+
+@pytest.fixture(scope="module")
+def _stateful(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    folder = tmp_path_factory.mktemp("models")
+    with loaded(sample.write(folder / "target.gguf"), sample.write(folder / "draft.gguf", noise=0.02)) as pair:
+        yield pair
+
+
+@pytest.fixture
+def stateful(_stateful: Pair) -> Pair:
+    """A tiny model with a running state, and as its draft the same weights, a little off."""
+    return _emptied(_stateful)
 
 
 def _emptied(pair: Pair) -> Pair:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-import llama_cpp.llama_cpp as api
-
 from desktop_app.core.difference import TextPair
+from desktop_app.core.facts import Rollback
 from desktop_app.core.metrics import Tally
 from desktop_app.core.pacing import pacer_for
 from desktop_app.core.rounds import Kind, Round
@@ -92,6 +91,13 @@ def run_answer(
     """As the worker does it; `drafter` takes the place of the one that the settings name."""
     assert pair.target is not None
     prompt = prompt_tokens(pair.target, user(messages) if isinstance(messages, str) else messages)
+    return run_prompt(pair, prompt, settings, drafter=drafter)
+
+
+def run_prompt(
+    pair: Pair, prompt: tuple[int, ...], settings: AnswerSettings, *, drafter: Drafter | None = None
+) -> Reply:
+    assert pair.target is not None
     seed = settings.sampling.seed or 0
     generation = pair.generation(1, prompt, settings, seed=seed)
     if drafter is not None:
@@ -115,6 +121,11 @@ def check_same_text(pair: Pair, plain: Reply, reply: Reply, settings: AnswerSett
     )
     difference = explain(pair.target, plain.prompt, texts)
     assert difference is None or difference.near_tie, difference
+
+
+def events_of(pair: Pair, text: str, settings: AnswerSettings) -> Iterator[Prefilling | RoundDone | Finished]:
+    assert pair.target is not None
+    return pair.generation(1, prompt_tokens(pair.target, user(text)), settings, seed=0).events()
 
 
 def _follow(pair: Pair, prompt: tuple[int, ...], settings: AnswerSettings, generation: Generation) -> Reply:
@@ -174,9 +185,10 @@ def _check_books(pair: Pair, committed: Sequence[int], round_: Round, drafted: b
         draft = pair.draft.context
         check_positions(draft)
         if drafted:
-            # Every committed token but the last one or two, and nothing that was refused.
+            # Nothing that was refused, and all that was committed but the last token or two, or this round.
             assert draft.held == list(committed[: len(draft.held)])
-            assert len(draft.held) >= len(target.held) - 1
+            restored = draft.rollback is Rollback.CHECKPOINTS
+            assert len(draft.held) >= (round_.position if restored else len(target.held) - 1)
 
 
 class Unseen(AbortFlag):
@@ -191,7 +203,19 @@ class Unseen(AbortFlag):
 
 def check_positions(context: Context) -> None:
     """llama.cpp's cache ends where our books say."""
-    assert api.llama_memory_seq_pos_max(context._memory, 0) == len(context.held) - 1
+    assert context._memory.end == len(context.held)
+
+
+def clear(pair: Pair) -> None:
+    for half in (pair.target, pair.draft):
+        assert half is not None
+        half.context.clear()
+
+
+def assert_consistent(pair: Pair) -> None:
+    for half in (pair.target, pair.draft):
+        assert half is not None
+        check_positions(half.context)
 
 
 def _check_prefill(events: Sequence[Prefilling], total: int) -> None:

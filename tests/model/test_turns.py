@@ -14,10 +14,20 @@ from desktop_app.core.settings import AnswerSettings, DraftSource
 from desktop_app.engine.drafters.model import ModelDrafter
 from desktop_app.engine.llama.context import Aborted
 from desktop_app.engine.pair import Pair
-from desktop_app.engine.prompt import prompt_tokens
-from desktop_app.protocol.messages import ChatMessage, Finished, Prefilling, Role, RoundDone
+from desktop_app.protocol.messages import ChatMessage, Prefilling, Role, RoundDone
 from tests.helpers.log_watch import LogWatch
-from tests.model.helpers import GREEDY, PLAIN, Reply, Unseen, check_positions, run_answer, speculating, user
+from tests.model.helpers import (
+    GREEDY,
+    PLAIN,
+    Reply,
+    Unseen,
+    assert_consistent,
+    clear,
+    events_of,
+    run_answer,
+    speculating,
+    user,
+)
 
 pytestmark = pytest.mark.model
 
@@ -29,12 +39,6 @@ OFF = AnswerSettings(GREEDY, PLAIN, 32)
 
 def follow_up(first: Reply, text: str = SECOND) -> tuple[ChatMessage, ...]:
     return (*user(FIRST), ChatMessage(Role.ASSISTANT, first.text), ChatMessage(Role.USER, text))
-
-
-def clear(pair: Pair) -> None:
-    for half in (pair.target, pair.draft):
-        assert half is not None
-        half.context.clear()
 
 
 def test_a_follow_up_reads_only_what_is_new(starter: Pair) -> None:
@@ -147,17 +151,6 @@ class TestCancelled:
 
         assert_consistent(starter)
         assert run_answer(starter, FIRST, ON).ids == expected.ids
-
-
-def events_of(pair: Pair, text: str, settings: AnswerSettings) -> Iterator[Prefilling | RoundDone | Finished]:
-    assert pair.target is not None
-    return pair.generation(1, prompt_tokens(pair.target, user(text)), settings, seed=0).events()
-
-
-def assert_consistent(pair: Pair) -> None:
-    for half in (pair.target, pair.draft):
-        assert half is not None
-        check_positions(half.context)
 
 
 class TestFailingDraft:

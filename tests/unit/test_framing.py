@@ -11,7 +11,7 @@ import pytest
 
 from desktop_app.core.difference import Difference, TextPair
 from desktop_app.core.errors import Blame, Fault, Problem
-from desktop_app.core.facts import Costs, Device, ModelFacts
+from desktop_app.core.facts import Costs, Device, MemoryKind, ModelFacts, Rollback
 from desktop_app.core.rounds import Kind, Round, Seconds, Token
 from desktop_app.core.settings import (
     AnswerSettings,
@@ -74,7 +74,8 @@ FACTS = ModelFacts(
     5,
     6,
     "model",
-    True,
+    MemoryKind.HYBRID,
+    Rollback.SNAPSHOTS,
 )
 SETTINGS = AnswerSettings(
     Sampling(temperature=0.0, seed=2**32 - 1),

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from desktop_app.core.errors import Fault, Problem
+from desktop_app.core.facts import Rollback
 from desktop_app.core.pacing import Pace
 from desktop_app.core.settings import DraftSource, ModelSettings, Speculation
 from desktop_app.protocol.messages import LoadProgress, Part
@@ -25,7 +26,7 @@ AUTO = replace(LOADED, speculation=Speculation())
 OFF = Pace(speculating=False, expected_speedup=0.8)
 LOOKUP = Speculation(source=DraftSource.LOOKUP, gamma=4)
 BOTH = Speculation(source=DraftSource.BOTH)
-RECURRENT = replace(facts(ModelSettings("/m/target.gguf")), rollback=False)
+RECURRENT = replace(facts(ModelSettings("/m/target.gguf")), rollback=Rollback.NONE)
 VOCABULARY = Problem("The draft has another vocabulary (token 139 differs).", fault=Fault.VOCABULARY)
 BROKEN = Problem("GGUF header cut short.", fault=Fault.BAD_MODEL)
 SHORT = Problem("The draft's context holds 512 tokens, the target's 8192.")

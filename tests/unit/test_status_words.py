@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from desktop_app.core.facts import Device, ModelFacts
+from desktop_app.core.facts import Device, MemoryKind, ModelFacts, Rollback
 from desktop_app.core.settings import CacheType
 from desktop_app.ui.status_line import device_words
 
@@ -26,7 +26,8 @@ TARGET = ModelFacts(
     cache_bytes=200_000_000,
     compute_bytes=100_000_000,
     template="model",
-    rollback=True,
+    memory=MemoryKind.ATTENTION,
+    rollback=Rollback.REMOVAL,
 )
 CPU = Device("CPU", "Some processor", 32 * 2**30, 16 * 2**30, is_gpu=False)
 GPU = Device("Vulkan0", "RTX 4070", 12 * 2**30, 11 * 2**30, is_gpu=True)

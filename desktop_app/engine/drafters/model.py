@@ -14,7 +14,8 @@ class ModelDrafter:
     """Decodes what the draft's cache lacks, then one token at a time.
 
     While the engine decodes plainly the cache lags; it catches up in the next draft. After γ drafted tokens it holds
-    every committed token and every drafted one but the last. The context is the caller's.
+    every committed token and every drafted one but the last. After a refusal a running state goes back to before the
+    first drafted one; what stays is decoded again with the next committed token. The context is the caller's.
 
     A target's vocabulary may be a little larger than the draft's. Behind a token that the draft doesn't have it can't
     read on, so it proposes nothing.
@@ -48,7 +49,10 @@ class ModelDrafter:
             return
         self._committed = len(committed)
         history = list(committed)
-        for _ in range(limit):
+        for place in range(limit):
+            if place == 1:
+                # Everything committed is decoded by now and stays.
+                self._context.mark()
             logits = self._next_logits(history)
             began = time.perf_counter()
             drafted = rule.draft(logits[: self._n_vocab], history)
@@ -57,7 +61,7 @@ class ModelDrafter:
             history.append(drafted.id)
 
     def observe(self, batch: Sequence[int], accepted: int) -> None:
-        self._context.truncate(self._committed + accepted)
+        self._context.rewind(self._committed + accepted)
 
     def _can_read(self, history: Sequence[int]) -> bool:
         """Looks only at what is new since the last call."""

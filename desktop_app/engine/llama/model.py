@@ -10,6 +10,7 @@ from pathlib import Path
 import llama_cpp.llama_cpp as api
 
 from desktop_app.core.errors import Blame, DraftglassError, Fault, Problem
+from desktop_app.core.facts import MemoryKind
 from desktop_app.engine.llama import backend
 from desktop_app.engine.llama.vocabulary import Vocabulary
 
@@ -35,6 +36,7 @@ class Model:
         self.size_bytes = int(api.llama_model_size(self._handle))
         self.n_ctx_train = int(api.llama_model_n_ctx_train(self._handle))
         self.n_layers = int(api.llama_model_n_layer(self._handle))
+        self.memory = _memory_kind(self._handle)
         self.description = self._text(api.llama_model_desc)
         self.name = self.metadata("general.name") or Path(path).name
         offloadable = self.n_layers + 1
@@ -64,6 +66,14 @@ class Model:
         buffer = ctypes.create_string_buffer(256)
         read(self._handle, buffer, len(buffer))
         return buffer.value.decode("utf-8", errors="replace")
+
+
+def _memory_kind(handle: int) -> MemoryKind:
+    if api.llama_model_is_hybrid(handle):
+        return MemoryKind.HYBRID
+    if api.llama_model_is_recurrent(handle):
+        return MemoryKind.RECURRENT
+    return MemoryKind.SLIDING_WINDOW if api.llama_model_n_swa(handle) > 0 else MemoryKind.ATTENTION
 
 
 def _load(path: str, gpu_layers: int, on_progress: Callable[[float], bool]) -> int:
