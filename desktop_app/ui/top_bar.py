@@ -11,7 +11,6 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
-from desktop_app.core.facts import ModelFacts
 from desktop_app.core.settings import DraftSource
 from desktop_app.protocol.messages import LoadProgress
 from desktop_app.services.pair import PairService
@@ -19,6 +18,7 @@ from desktop_app.services.status import Status
 from desktop_app.ui.actions import WindowActions
 from desktop_app.ui.gamma_picker import GammaPicker
 from desktop_app.ui.models.choice import Choice
+from desktop_app.ui.models.model_words import model_details
 from desktop_app.ui.models.picker import DraftPicker, ModelPicker
 from desktop_app.ui.state_chip import StateChip
 from desktop_app.ui.switch import Switch
@@ -122,7 +122,7 @@ class TopBar(QWidget):
         if path is None:
             self._target.show_chosen("Choose a model", "The model that decides; choose a GGUF file", None)
             return
-        self._target.show_chosen(self._name_of(path), _explained(path, self._pair.target), path)
+        self._target.show_chosen(self._name_of(path), model_details(path, self._pair.target), path)
 
     def _show_draft(self, source: DraftSource) -> None:
         self._draft.show_source(source)
@@ -135,7 +135,7 @@ class TopBar(QWidget):
             name = self._name_of(path)
             if source is DraftSource.BOTH:
                 name = f"lookup + {name}"
-            self._draft.show_chosen(name, _explained(path, self._pair.draft), path)
+            self._draft.show_chosen(name, model_details(path, self._pair.draft), path)
 
     def _name_of(self, path: str) -> str:
         """As the menu calls it: what a model calls itself often says neither its size nor its quantisation."""
@@ -169,7 +169,3 @@ def _menu_button(actions: WindowActions) -> QToolButton:
     button.setMenu(actions.menu(button))
     button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
     return button
-
-
-def _explained(path: str, facts: ModelFacts | None) -> str:
-    return f"{facts.name}\n{facts.description}\n{path}" if facts else path

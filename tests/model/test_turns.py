@@ -160,7 +160,7 @@ class TestFailingDraft:
     def test_the_answer_goes_on_plainly_and_says_why(self, starter: Pair, moment: str, expect_log: LogWatch) -> None:
         assert starter.target is not None
         assert starter.draft is not None
-        expect_log("the draft failed, going on plainly: No more memory")
+        expect_log("the draft failed, going on without: No more memory")
         plain = run_answer(starter, FIRST, OFF)
         drafter = Failing(starter, moment)
 
