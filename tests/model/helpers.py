@@ -60,6 +60,13 @@ class Reply:
         return self.prefill[0].reused
 
     @property
+    def draft_reused(self) -> int:
+        """Fails without a draft model."""
+        reused = self.prefill[0].draft_reused
+        assert reused is not None
+        return reused
+
+    @property
     def last_kinds(self) -> list[Kind]:
         return [token.kind for token in self.rounds[-1].tokens]
 

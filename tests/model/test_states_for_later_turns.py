@@ -50,7 +50,7 @@ def test_a_prompt_that_goes_on_where_the_answer_ended_reads_only_what_is_new(sta
     second = check_follow_up(stateful, whole(first) + QUESTION)
 
     assert second.reused == held >= len(whole(first)) - 1
-    assert draft_reused(second) >= KEPT
+    assert second.draft_reused >= KEPT
 
 
 def test_an_answer_that_the_template_writes_otherwise_costs_that_answer_alone(stateful: Pair) -> None:
@@ -59,7 +59,7 @@ def test_an_answer_that_the_template_writes_otherwise_costs_that_answer_alone(st
 
     second = check_follow_up(stateful, PROMPT[:-3] + QUESTION)
 
-    assert second.reused == draft_reused(second) == KEPT
+    assert second.reused == second.draft_reused == KEPT
 
 
 def test_an_answer_written_anew_does_not_read_its_prompt_again(stateful: Pair) -> None:
@@ -67,7 +67,7 @@ def test_an_answer_written_anew_does_not_read_its_prompt_again(stateful: Pair) -
 
     again = check_follow_up(stateful, PROMPT)
 
-    assert again.reused == draft_reused(again) == KEPT
+    assert again.reused == again.draft_reused == KEPT
     assert again.ids == first.ids
 
 
@@ -78,7 +78,7 @@ def test_an_edited_turn_starts_from_the_turn_before(stateful: Pair) -> None:
 
     edited = check_follow_up(stateful, turns + OTHER_QUESTION)
 
-    assert edited.reused == draft_reused(edited) == KEPT
+    assert edited.reused == edited.draft_reused == KEPT
 
 
 def test_short_of_memory_only_the_latest_turn_is_kept(stateful: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,12 +109,6 @@ def check_follow_up(pair: Pair, prompt: tuple[int, ...]) -> Reply:
 
 def whole(reply: Reply) -> tuple[int, ...]:
     return (*reply.prompt, *reply.ids)
-
-
-def draft_reused(reply: Reply) -> int:
-    reused = reply.prefill[0].draft_reused
-    assert reused is not None
-    return reused
 
 
 @pytest.mark.parametrize(

@@ -47,20 +47,34 @@ def test_a_follow_up_reads_only_what_is_new(starter: Pair) -> None:
 
     second = run_answer(starter, messages, ON)
 
-    assert first.reused == 0
+    assert first.reused == first.draft_reused == 0
     assert second.reused >= len(first.prompt) + len(first.ids) // 2
+    assert second.draft_reused >= second.reused - 1
     clear(starter)
     fresh = run_answer(starter, messages, OFF)
     assert fresh.reused == 0
     assert fresh.ids == second.ids
 
 
-def test_the_same_prompt_again_is_read_from_the_cache(starter: Pair) -> None:
+def test_an_edited_message_leaves_what_stands_before_it_in_both_caches(starter: Pair) -> None:
+    first = run_answer(starter, FIRST, ON)
+    second = run_answer(starter, follow_up(first), ON)
+    messages = follow_up(first, "Name a vegetable instead.")
+
+    edited = run_answer(starter, messages, ON)
+
+    parting = next(at for at, (old, new) in enumerate(zip(second.prompt, edited.prompt, strict=False)) if old != new)
+    assert edited.reused == edited.draft_reused == parting > len(first.prompt) + len(first.ids) // 2
+    clear(starter)
+    assert run_answer(starter, messages, OFF).ids == edited.ids
+
+
+def test_an_answer_written_anew_reads_nothing_again(starter: Pair) -> None:
     first = run_answer(starter, FIRST, ON)
 
     again = run_answer(starter, FIRST, ON)
 
-    assert again.reused == len(first.prompt) - 1
+    assert again.reused == again.draft_reused == len(first.prompt) - 1
     assert again.ids == first.ids
 
 
