@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QEvent, QObject, QRectF
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QFrame, QWidget
 
@@ -37,6 +37,19 @@ class Card(QFrame):
         if self._accent is not None:
             return mix(window, self._accent, 0.7)
         return mix(window, palette.color(QPalette.ColorRole.WindowText), 0.22)
+
+
+class FieldCard(Card):
+    """The ground of a text field that has no frame of its own: its border tells where the keys go."""
+
+    def surround(self, field: QWidget) -> None:
+        field.installEventFilter(self)
+
+    def eventFilter(self, _field: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            focused = event.type() == QEvent.Type.FocusIn
+            self.set_accent(self.palette().color(QPalette.ColorRole.Highlight) if focused else None, tinted=False)
+        return False
 
 
 def mix(ground: QColor, colour: QColor, part: float) -> QColor:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPalette, QResizeEvent
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -23,10 +23,10 @@ from PySide6.QtWidgets import (
 )
 
 from desktop_app.core.errors import Problem
-from desktop_app.ui.card import Card
-from desktop_app.ui.context_words import Words
+from desktop_app.ui.card import FieldCard
 from desktop_app.ui.icons import Icon, icon
 from desktop_app.ui.tone_label import ToneLabel
+from desktop_app.ui.words import Words
 
 _LINES_MAX = 8
 _SEND_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -58,12 +58,13 @@ class _Draft:
 
 
 class GrowingTextEdit(QPlainTextEdit):
-    """Plain text, as high as its lines up to `_LINES_MAX`."""
+    """Plain text, as high as its lines up to `lines_max`."""
 
     submitted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, lines_max: int = _LINES_MAX) -> None:
         super().__init__(parent)
+        self._lines_max = lines_max
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
         # Files are dropped on the window, which asks what they are for.
@@ -84,7 +85,7 @@ class GrowingTextEdit(QPlainTextEdit):
         frame = margins.top() + margins.bottom() + 2 * round(self.document().documentMargin())
         # Qt lays lines out at whole pixels and keeps one for itself; one too few, and it scrolls by a whole line.
         line = ceil(QFontMetricsF(self.font()).lineSpacing())
-        return min(self._document_lines(), _LINES_MAX) * line + frame + 1
+        return min(self._document_lines(), self._lines_max) * line + frame + 1
 
     def sizeHint(self) -> QSize:
         return QSize(super().sizeHint().width(), self._height())
@@ -94,7 +95,7 @@ class GrowingTextEdit(QPlainTextEdit):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self._document_lines() <= _LINES_MAX:
+        if self._document_lines() <= self._lines_max:
             # It scrolled to the cursor before it grew; now all of it has room.
             self.verticalScrollBar().setValue(0)
 
@@ -111,7 +112,7 @@ class GrowingTextEdit(QPlainTextEdit):
 
     def _on_document_size_changed(self) -> None:
         # A bar that appears on its own while the field is still growing would wrap the text anew.
-        full = self._document_lines() > _LINES_MAX
+        full = self._document_lines() > self._lines_max
         policy = Qt.ScrollBarPolicy
         self.setVerticalScrollBarPolicy(policy.ScrollBarAsNeeded if full else policy.ScrollBarAlwaysOff)
         self.updateGeometry()
@@ -148,7 +149,6 @@ class Composer(QWidget):
         self._edit.submitted.connect(self._submit)
         self._edit.textChanged.connect(self._on_text_changed)
         self._button.clicked.connect(self._on_button_clicked)
-        self._edit.installEventFilter(self)
         self.setFocusProxy(self._edit)
         self._show_state()
 
@@ -203,16 +203,10 @@ class Composer(QWidget):
         self._edit.clear()
         self._show_problem(None)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self._edit and event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
-            focused = event.type() == QEvent.Type.FocusIn
-            accent = self.palette().color(QPalette.ColorRole.Highlight) if focused else None
-            self._box.set_accent(accent, tinted=False)
-        return super().eventFilter(watched, event)
-
     def _lay_out(self) -> None:
-        self._box = Card()
-        row = QHBoxLayout(self._box)
+        box = FieldCard()
+        box.surround(self._edit)
+        row = QHBoxLayout(box)
         row.setContentsMargins(10, 6, 6, 6)
         row.setSpacing(6)
         row.addWidget(self._edit, 1)
@@ -221,7 +215,7 @@ class Composer(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
         column.addWidget(self._problem_label)
-        column.addWidget(self._box)
+        column.addWidget(box)
         column.addWidget(self._size)
 
     def _submit(self) -> None:

@@ -7,9 +7,10 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from desktop_app.services.context_use import ContextUse
-from desktop_app.ui.context_words import Tone, gauge_tip, gauge_words
+from desktop_app.ui.context_words import gauge_tip, gauge_words
 from desktop_app.ui.theme import Appearance, Space
 from desktop_app.ui.tone_label import ToneLabel
+from desktop_app.ui.words import Tone
 
 _BAR = QSize(72, 6)
 _INCOMING_ALPHA = 0.45

@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
-
 from desktop_app.core.overflow import LEAST_ROOM
 from desktop_app.core.settings import Overflow
 from desktop_app.services.context_use import MessageSize
+from desktop_app.ui.words import Tone, Words, many
 
 UNKNOWN = "–"
-
-
-class Tone(StrEnum):
-    """The property of labels that the theme colours."""
-
-    CALM = ""
-    WARNING = "warning"
-    DANGER = "danger"
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    text: str
-    tone: Tone = Tone.CALM
 
 
 def gauge_words(used: int | None, size: int | None) -> Words:
@@ -51,11 +35,11 @@ def message_words(size: MessageSize | None) -> Words:
     """What the composer says about the message being written; nothing while it is not counted."""
     if size is None:
         return Words("")
-    tokens = _many(size.tokens, "token")
+    tokens = many(size.tokens, "token")
     if size.problem is not None:
         return Words(f"{tokens} · {size.problem.message}", Tone.DANGER)
     if size.left_out > 0:
-        turns = _many(size.left_out, "earlier turn")
+        turns = many(size.left_out, "earlier turn")
         return Words(f"{tokens} · {turns} will no longer fit the context", Tone.WARNING)
     return Words(tokens)
 
@@ -69,7 +53,3 @@ def left_out_words(turns: int) -> str:
 
 def _count(tokens: int | None) -> str:
     return UNKNOWN if tokens is None else f"{tokens:,}"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
-from desktop_app.ui.context_words import Tone, Words
+from desktop_app.ui.words import Tone, Words
 
 
 class ToneLabel(QLabel):

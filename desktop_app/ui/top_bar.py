@@ -16,7 +16,7 @@ from desktop_app.protocol.messages import LoadProgress
 from desktop_app.services.pair import PairService
 from desktop_app.services.status import Status
 from desktop_app.ui.actions import WindowActions
-from desktop_app.ui.gamma_picker import GammaPicker
+from desktop_app.ui.gamma_picker import GAMMA_MEANING, GammaPicker
 from desktop_app.ui.models.choice import Choice
 from desktop_app.ui.models.model_words import model_details
 from desktop_app.ui.models.picker import DraftPicker, ModelPicker
@@ -66,6 +66,7 @@ class TopBar(QWidget):
         self._switch.setAccessibleName("Speculation")
         keys = actions.speculate.shortcut().toString()
         self._switch.setToolTip(f"Speculation on or off, from the next message on ({keys})")
+        self._gamma.setToolTip(f"{GAMMA_MEANING}\nA choice holds from the next message on.")
 
     def _lay_out(self, actions: WindowActions) -> None:
         row = QHBoxLayout(self)
@@ -98,7 +99,7 @@ class TopBar(QWidget):
         for picker in (self._target, self._draft):
             picker.about_to_open.connect(self.pickers_opening)
         self._switch.clicked.connect(self._on_switch_clicked)
-        self._gamma.gamma_chosen.connect(self._pair.set_gamma)
+        self._gamma.option_chosen.connect(self._pair.set_gamma)
         self._appearance.changed.connect(self._on_pair_changed)
         pair.changed.connect(self._on_pair_changed)
         pair.load_progressed.connect(self._on_load_progressed)
@@ -109,7 +110,7 @@ class TopBar(QWidget):
     def _on_pair_changed(self) -> None:
         speculation = self._pair.speculation
         self._switch.setChecked(speculation.enabled)
-        self._gamma.show_gamma(speculation.gamma)
+        self._gamma.show_option(speculation.gamma)
         self._gamma.setEnabled(speculation.source is not DraftSource.NONE)
         self._show_target()
         self._show_draft(speculation.source)

@@ -203,6 +203,44 @@ def test_hovering_finds_the_token(show: Show, kind: Kind) -> None:
     assert text.piece_at(QPoint(WIDTH - 2, text.height() - 2)) is None
 
 
+def framed(text: TokenText) -> list[QRectF]:
+    return [mark.rect for mark in text.marks_in(QRectF(text.rect())) if mark.pointed_out]
+
+
+def test_a_token_is_pointed_out_whatever_its_kind(show: Show) -> None:
+    text = show(answer_of([round_of((word, Kind.PLAIN)) for word in ("One", " two", " three")]))
+    assert framed(text) == []
+    text.point_out(text._answer.emitted[1].start)
+    (frame,) = framed(text)
+    assert text.pointed_out == text.piece_at(frame.center().toPoint())
+    assert text.pointed_out is not None
+    assert text.pointed_out.text == " two"
+    place = text.place_pointed_out()
+    assert place is not None
+    assert abs(place.x() - frame.left()) < 2
+    text.point_out(None)
+    assert framed(text) == []
+
+
+def test_the_next_token_that_shows_stands_in_for_one_that_markdown_hides(show: Show) -> None:
+    text = show(answer_of([round_of((word, Kind.PLAIN)) for word in ("A ", "**", "bold", "**", " word")]))
+    text.point_out(2)
+    assert text.pointed_out is not None
+    assert text.pointed_out.text == "bold"
+
+
+def test_what_is_pointed_out_stays_so_when_the_text_is_written_anew(show: Show, appearance: Appearance) -> None:
+    answer = answer_of([round_of(("One", Kind.PLAIN))])
+    text = show(answer)
+    text.point_out(3)
+    assert text.pointed_out is None
+    grow(answer, round_of((" two", Kind.PLAIN), index=1))
+    render(text)
+    appearance.choose(Theme.DARK)
+    render(text)
+    assert len(framed(text)) == 1
+
+
 def test_the_tooltip_shows_the_token_and_escapes_it(show: Show) -> None:
     answer = answer_of([round_of(("a", Kind.ACCEPTED), ("<img src=x>", Kind.REJECTED), ("b", Kind.CORRECTED))])
     text = show(answer)

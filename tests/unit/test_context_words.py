@@ -7,7 +7,8 @@ import pytest
 from desktop_app.core.errors import Problem
 from desktop_app.core.settings import Overflow
 from desktop_app.services.context_use import MessageSize
-from desktop_app.ui.context_words import Tone, Words, gauge_tip, gauge_words, left_out_words, message_words
+from desktop_app.ui.context_words import gauge_tip, gauge_words, left_out_words, message_words
+from desktop_app.ui.words import Tone, Words
 
 
 @pytest.mark.parametrize(

@@ -32,9 +32,9 @@ class Footer(QWidget):
         self._regenerate = self._button("Regenerate", "Answer the same message again", self.regenerate_requested)
         appearance.changed.connect(self.update)
 
-    def show_figures(self, figures: tuple[Figure, ...], *, ended: bool) -> None:
+    def show_figures(self, figures: tuple[Figure, ...], *, repeatable: bool) -> None:
         self._figures = figures
-        self._regenerate.setVisible(ended)
+        self._regenerate.setVisible(repeatable)
         self.setAccessibleName(", ".join(figure.text for figure in figures))
         self.update()
 

@@ -10,6 +10,7 @@ from typing import cast
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainterPath, QTextBlock, QTextDocument, QTextLine
 
+from desktop_app.core.answer import Placed
 from desktop_app.core.rounds import Kind
 from desktop_app.ui.transcript.document import LineDocument
 from desktop_app.ui.transcript.underline import add_underline
@@ -31,6 +32,7 @@ class Mark:
     baseline: float
     code: bool
     """Inline code, which has a ground of its own."""
+    pointed_out: bool = False
 
 
 @dataclass(slots=True)
@@ -42,9 +44,13 @@ class BlockMarks:
     """On whole pixels: filled without antialiasing, which costs a tenth and looks crisper."""
     underlines: dict[Kind, QPainterPath] = field(default_factory=dict)
     code: list[QRectF] = field(default_factory=list)
+    frames: list[QRectF] = field(default_factory=list)
+    """Around what is pointed out."""
 
     def __post_init__(self) -> None:
         for mark in self.marks:
+            if mark.pointed_out:
+                self.frames.append(mark.rect)
             if mark.code:
                 self.code.append(_snapped(mark.rect, gap=0.0))
             if mark.kind in (Kind.PLAIN, Kind.DISCARDED):
@@ -64,11 +70,17 @@ class Marks:
         self._document = document
         self._lines = lines
         self._hidden: frozenset[Kind] = frozenset()
+        self._pointed_out: Placed | None = None
         self._known: dict[int, BlockMarks] = {}
         """By the position of the block."""
 
     def hide(self, kinds: frozenset[Kind]) -> None:
         self._hidden = kinds
+        self._known.clear()
+
+    def point_out(self, placed: Placed | None) -> None:
+        """Frame this token, whatever its kind, and no other."""
+        self._pointed_out = placed
         self._known.clear()
 
     def forget(self, position: int = 0) -> None:
@@ -105,7 +117,8 @@ class Marks:
         for begin, end, piece in self._lines.positions.between(start, start + block.length() - 1):
             kind = Kind.PLAIN if piece.kind in self._hidden else piece.kind
             code = piece.style.code and not piece.refused
-            if kind is Kind.PLAIN and not code:
+            pointed_out = piece.placed is not None and piece.placed is self._pointed_out
+            if kind is Kind.PLAIN and not (code or pointed_out):
                 continue
             while number < len(lines) and _end(lines[number]) <= begin - start:
                 number += 1
@@ -113,17 +126,19 @@ class Marks:
                 if line.textStart() >= end - start:
                     break
                 span = max(begin - start, line.textStart()), min(end - start, _end(line))
-                yield from _on_line(line, span, origin, kind, code=code, visual=visual)
+                for rect, baseline in _on_line(line, span, origin, visual=visual):
+                    yield Mark(kind, rect, baseline, code, pointed_out)
 
 
 def _on_line(
-    line: QTextLine, span: tuple[int, int], origin: QPointF, kind: Kind, *, code: bool, visual: bool
-) -> Iterator[Mark]:
+    line: QTextLine, span: tuple[int, int], origin: QPointF, *, visual: bool
+) -> Iterator[tuple[QRectF, float]]:
+    """Where a range of characters of a visual line stands, with its baseline."""
     baseline = origin.y() + line.y() + line.ascent()
     top, height = baseline - line.ascent() - 1.0, line.ascent() + line.descent() + 2.0
     for left, right in _stretches(line, *span, visual=visual):
         if right - left > 0.5:
-            yield Mark(kind, QRectF(origin.x() + left, top, right - left, height), baseline, code)
+            yield QRectF(origin.x() + left, top, right - left, height), baseline
 
 
 def _stretches(line: QTextLine, begin: int, end: int, *, visual: bool) -> Iterator[tuple[float, float]]:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from desktop_app.core.rounds import Kind
 from desktop_app.services.turn import Turn, TurnState
+from desktop_app.ui.elided_label import ElidedLabel
 from desktop_app.ui.theme import RADIUS, Appearance, Space
 from desktop_app.ui.transcript.context_line import ContextLine
 from desktop_app.ui.transcript.flow_text import FlowText
@@ -103,18 +104,28 @@ class UserView(MessageView):
 
 
 class AnswerView(MessageView):
-    """An answer: follows its `Turn`, changes nothing of it."""
+    """An answer: follows its `Turn`, changes nothing of it. `title` stands above the text."""
 
     regenerate_requested = Signal(int)  # id of the answer's message
 
     def __init__(
-        self, turn: Turn, appearance: Appearance, hidden: frozenset[Kind], parent: QWidget | None = None
+        self,
+        turn: Turn,
+        appearance: Appearance,
+        hidden: frozenset[Kind],
+        parent: QWidget | None = None,
+        *,
+        title: str = ASSISTANT,
+        repeatable: bool = True,
     ) -> None:
+        """`repeatable`: it offers to answer the same message again."""
         super().__init__(parent)
         self.turn = turn
+        self._repeatable = repeatable
         self.text = TokenText(turn.answer, appearance, hidden, self)
         self._appearance = appearance
-        self._name = QLabel(ASSISTANT, self)
+        self._name = ElidedLabel(self)
+        self._name.set_text(title)
         self._name.setFont(_bold(self._name.font()))
         self._notice = QLabel(self)
         self._notice.setTextFormat(Qt.TextFormat.PlainText)
@@ -155,7 +166,7 @@ class AnswerView(MessageView):
         ended = self.turn.state.ended
         self._notice.setText(notice(self.turn))
         self.footer.setVisible(ended or bool(self.turn.answer.rounds))
-        self.footer.show_figures(figures(self.turn), ended=ended)
+        self.footer.show_figures(figures(self.turn), repeatable=ended and self._repeatable)
         self.arranged_width = -1
         self.update()
 

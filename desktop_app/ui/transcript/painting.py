@@ -15,6 +15,9 @@ from desktop_app.ui.transcript.lines import Line, LineKind
 from desktop_app.ui.transcript.marks import BlockMarks
 from desktop_app.ui.transcript.underline import WIDTH
 
+_FRAME_WIDTH = 1.6
+"""Of the pen, in device-independent pixels."""
+
 _CODE = (LineKind.CODE_HEADER, LineKind.CODE)
 
 
@@ -90,6 +93,15 @@ def paint_underlines(painter: QPainter, blocks: Sequence[BlockMarks], colours: C
     for block in blocks:
         for kind, path in block.underlines.items():
             painter.strokePath(path, QPen(colours.ink(kind), WIDTH))
+
+
+def paint_frames(painter: QPainter, blocks: Sequence[BlockMarks], colours: Colours) -> None:
+    """Around what is pointed out, over everything else."""
+    painter.setPen(QPen(colours.text, _FRAME_WIDTH))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    for block in blocks:
+        for rect in block.frames:
+            painter.drawRoundedRect(rect.adjusted(-1.5, -0.5, 1.5, 2.5), 3.0, 3.0)
 
 
 def line_left(line: Line) -> float:

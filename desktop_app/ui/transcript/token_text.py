@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRectF, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QRectF, Qt, QUrl
 from PySide6.QtGui import (
     QDesktopServices,
     QGuiApplication,
@@ -27,7 +27,7 @@ from desktop_app.ui.transcript.flow_text import FlowText
 from desktop_app.ui.transcript.formats import COPY_SCHEME, INDENT, Formats, is_safe_link
 from desktop_app.ui.transcript.markdown import MarkdownReader
 from desktop_app.ui.transcript.marks import Mark, Marks
-from desktop_app.ui.transcript.painting import Grounds, paint_tints, paint_underlines
+from desktop_app.ui.transcript.painting import Grounds, paint_frames, paint_tints, paint_underlines
 from desktop_app.ui.transcript.tooltip import token_tooltip
 from desktop_app.ui.transcript.weave import Piece, weave
 
@@ -54,6 +54,7 @@ class TokenText(FlowText):
         self._rendered_chars = 0
         self._rendered_rounds = 0
         self._stale = False
+        self._points_at: int | None = None
         self.paint_s = 0.0
         """Seconds that the last repaint took."""
         self._lines = LineDocument(self.document(), self._formats())
@@ -87,6 +88,26 @@ class TokenText(FlowText):
         self._hidden = hidden
         self._marks.hide(hidden)
         self.viewport().update()
+
+    def point_out(self, offset: int | None) -> None:
+        """Frame the token that wrote the character at `offset`, or else the first one behind it that can be seen."""
+        self._points_at = offset
+        self._find_pointed_out()
+
+    @property
+    def pointed_out(self) -> Piece | None:
+        """What is framed; None where nothing is."""
+        index = self._pointed_out_index()
+        return None if index is None else self._lines.positions.pieces[index]
+
+    def place_pointed_out(self) -> QRect | None:
+        """Where the framed piece begins, as the rectangle of a cursor in the viewport."""
+        index = self._pointed_out_index()
+        if index is None:
+            return None
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(self._lines.positions.starts[index])
+        return self.cursorRect(cursor)
 
     def height_for_width(self, width: int) -> int:
         if self.lineWrapColumnOrWidth() != width:
@@ -140,6 +161,7 @@ class TokenText(FlowText):
         over = QPainter(self.viewport())
         over.setRenderHint(QPainter.RenderHint.Antialiasing)
         paint_underlines(over, marks, colours)
+        paint_frames(over, marks, colours)
         over.end()
         self.paint_s = perf_counter() - started
 
@@ -165,6 +187,22 @@ class TokenText(FlowText):
         woven = list(weave(self._answer, self._reader.lines, first, shown, self._hidden))
         self._marks.forget(self._lines.update(first, self._reader.lines, woven))
         self._rendered_chars = shown
+        if self._points_at is not None:
+            self._find_pointed_out()
+
+    def _find_pointed_out(self) -> None:
+        piece = self.pointed_out
+        self._marks.point_out(piece.placed if piece else None)
+        self.viewport().update()
+
+    def _pointed_out_index(self) -> int | None:
+        """Markdown may hide the very token, so that another one stands in for it."""
+        offset = self._points_at
+        if offset is None:
+            return None
+        pieces = enumerate(self._lines.positions.pieces)
+        shown = ((index, piece.placed) for index, piece in pieces if piece.placed is not None and not piece.refused)
+        return next((index for index, placed in shown if placed.end > offset), None)
 
     def _rewrite(self) -> None:
         self._stale = False

@@ -139,15 +139,21 @@ class Transcript(QScrollArea):
         self._jump.hide()
         self._appearance.changed.connect(self._fill.start)
 
-    def _build(self, turn: Turn) -> tuple[MessageView, MessageView]:
-        answer = AnswerView(turn, self._appearance, self._hidden, self._column)
-        answer.regenerate_requested.connect(self.regenerate_requested)
-        question = UserView(turn.prompt, self._appearance, self._column)
-        self._answers[turn.answer_message_id] = answer
-        self._questions[turn.answer_message_id] = question
-        if self._line is not None and self._line[0] == turn.answer_message_id:
-            question.show_line(self._line[1])
-        return question, answer
+    def make_views(self, turn: Turn, parent: QWidget) -> tuple[MessageView, ...]:
+        """What a turn looks like, from top to bottom: at most one `UserView` and one `AnswerView`."""
+        return UserView(turn.prompt, self._appearance, parent), AnswerView(turn, self._appearance, self._hidden, parent)
+
+    def _build(self, turn: Turn) -> tuple[MessageView, ...]:
+        views = self.make_views(turn, self._column)
+        for view in views:
+            if isinstance(view, AnswerView):
+                view.regenerate_requested.connect(self.regenerate_requested)
+                self._answers[turn.answer_message_id] = view
+            elif isinstance(view, UserView):
+                self._questions[turn.answer_message_id] = view
+                if self._line is not None and self._line[0] == turn.answer_message_id:
+                    view.show_line(self._line[1])
+        return views
 
     def _move_line(self) -> None:
         """Show where the context begins, if that has changed."""
