@@ -152,10 +152,15 @@ class Draftglass(QObject):
             transcript=self.transcript,
             memory=memory,
         )
-        settings = SettingsPresenter(window, self.settings, self.appearance)
+        settings = SettingsPresenter(
+            window, self.settings, self.appearance, pair=pair, shelf=self.shelf, engine=self.engine
+        )
+        settings.opening.connect(chooser.refresh)
+        top_bar.model_settings_requested.connect(settings.open_models)
         actions.search.triggered.connect(sidebar.focus_search)
         actions.choose_target.triggered.connect(chooser.ask_for_target)
         actions.choose_draft.triggered.connect(chooser.ask_for_draft)
+        actions.model_settings.triggered.connect(settings.open_models)
         actions.settings.triggered.connect(settings.open)
         actions.quit.triggered.connect(window.close)
         panel.fold_requested.connect(commands.fold_panel)

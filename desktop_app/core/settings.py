@@ -7,6 +7,9 @@ from enum import StrEnum
 
 GAMMA_MAX = 16
 
+BATCH = 512
+"""Tokens that llama.cpp computes at once, at most."""
+
 
 class Rule(StrEnum):
     """How a drafted token is judged at temperature > 0. At temperature 0 every rule is equality with the argmax."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from desktop_app.core.errors import DraftglassError, Problem
 from desktop_app.library.gguf_header import GgufHeader, TensorInfo, bad_model
 from desktop_app.library.gguf_types import FILE_TYPES, TENSOR_TYPES
+from desktop_app.library.memory import MemoryShape, memory_shape
 from desktop_app.library.shards import parts, read_model
 
 _QUANTISATION = re.compile(r"[-._ ](?:I?Q\d\w*|TQ\d\w*|BF16|F16|F32|MXFP4\w*|NVFP4)$", re.IGNORECASE)
@@ -35,6 +36,7 @@ class ModelFile:
     n_vocab: int
     has_template: bool
     """Whether it brings a chat template of its own."""
+    memory: MemoryShape
 
     @property
     def label(self) -> str:
@@ -69,6 +71,7 @@ def describe(path: Path) -> ModelFile:
         n_layers=first.integer(f"{architecture}.block_count"),
         n_vocab=len(first.tokens),
         has_template="tokenizer.chat_template" in first.metadata,
+        memory=memory_shape(headers, architecture),
     )
 
 

@@ -26,6 +26,8 @@ class ShelfItem:
     """Why it can't be loaded."""
     verdict: Verdict | None = None
     """As a draft for the target that was asked about; None without one, or where either file can't be read."""
+    model: ModelFile | None = None
+    """What its header says; None for a file that can't be read."""
 
 
 class ModelShelf(QObject):
@@ -92,7 +94,11 @@ def _item(model: ModelFile | BadFile, target: str | None) -> ShelfItem:
     if isinstance(model, BadFile):
         return ShelfItem(str(model.path), model.path.name, None, model.problem)
     return ShelfItem(
-        str(model.path), model.label, model.size_bytes, verdict=_verdict(target, model.path) if target else None
+        str(model.path),
+        model.label,
+        model.size_bytes,
+        verdict=_verdict(target, model.path) if target else None,
+        model=model,
     )
 
 

@@ -329,4 +329,4 @@ class PairService(QObject):
 
 
 def _model(settings: Settings, path: str) -> ModelSettings:
-    return ModelSettings(path, n_ctx=settings.n_ctx, gpu_layers=settings.gpu_layers, threads=settings.threads)
+    return settings.loading_of(path).of(path)

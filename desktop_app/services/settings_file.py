@@ -13,7 +13,7 @@ import msgspec
 
 from desktop_app.core.errors import Blame, DraftglassError, Problem
 from desktop_app.core.rounds import Kind
-from desktop_app.core.settings import GAMMA_MAX, AnswerSettings
+from desktop_app.core.settings import GAMMA_MAX, AnswerSettings, LoadSettings
 
 
 class Theme(StrEnum):
@@ -28,12 +28,8 @@ class Settings:
 
     target_path: str | None = None
     draft_path: str | None = None
-    n_ctx: int = 8192
-    """Tokens of context asked for."""
-    gpu_layers: int = -1
-    """Layers to offload; -1 is all."""
-    threads: int = 0
-    """0 takes the number of physical cores."""
+    loading: dict[str, LoadSettings] = field(default_factory=dict)
+    """How to load a model, by its path; one that is not here is loaded by the defaults."""
     answer: AnswerSettings = field(default_factory=AnswerSettings)
     system_prompt: str = ""
     theme: Theme = Theme.SYSTEM
@@ -45,10 +41,27 @@ class Settings:
     hidden_kinds: frozenset[Kind] = frozenset({Kind.DISCARDED})
     last_chat_id: int | None = None
 
+    def loading_of(self, path: str) -> LoadSettings:
+        return self.loading.get(path, LoadSettings())
+
+    def with_loading(self, path: str, how: LoadSettings) -> Settings:
+        """The same, with this model loaded like that."""
+        others = {other: own for other, own in self.loading.items() if other != path}
+        return replace(self, loading=others if how == LoadSettings() else {**others, path: how})
+
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 
-MIGRATIONS: Final[tuple[Migration, ...]] = ()
+
+def _loading_by_model(old: dict[str, Any]) -> dict[str, Any]:
+    """Context, layers and threads were the same for every model; those that are chosen keep them."""
+    how = {key: old[key] for key in ("n_ctx", "gpu_layers", "threads") if key in old}
+    chosen = (old.get("target_path"), old.get("draft_path"))
+    others = {key: value for key, value in old.items() if key not in how}
+    return {**others, "loading": {path: how for path in chosen if path is not None and how}}
+
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (_loading_by_model,)
 """Migration n makes version n + 2 from version n + 1, on the plain JSON object. A released one is never edited."""
 
 

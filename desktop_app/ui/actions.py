@@ -24,6 +24,7 @@ class WindowActions(QObject):
         self.panel = self._action("Speed panel", "F9", checkable=True)
         self.choose_target = self._action("Choose a target…", "Ctrl+O")
         self.choose_draft = self._action("Choose a draft…", "Ctrl+Shift+O")
+        self.model_settings = self._action("Model settings…", "Ctrl+M")
         self.settings = self._action("Settings…", "Ctrl+,", Icon.SETTINGS)
         self.quit = self._action("Quit", "Ctrl+Q")
 
@@ -32,7 +33,7 @@ class WindowActions(QObject):
         groups = (
             (self.new_chat, self.search, self.stop),
             (self.speculate, self.colours, self.panel),
-            (self.choose_target, self.choose_draft),
+            (self.choose_target, self.choose_draft, self.model_settings),
             (self.settings,),
             (self.quit,),
         )

@@ -32,10 +32,14 @@ _SOURCE_EXPLANATIONS = {
 
 
 class TopBar(QWidget):
-    """`target_file_requested` and `draft_file_requested` ask for a file dialog; `pickers_opening` for a fresh list."""
+    """`target_file_requested` and `draft_file_requested` ask for a file dialog; `pickers_opening` for a fresh list.
+
+    `model_settings_requested` asks for the page that says how models are loaded.
+    """
 
     target_file_requested = Signal()
     draft_file_requested = Signal()
+    model_settings_requested = Signal()
     pickers_opening = Signal()
 
     def __init__(
@@ -98,6 +102,7 @@ class TopBar(QWidget):
         self._draft.file_requested.connect(self.draft_file_requested)
         for picker in (self._target, self._draft):
             picker.about_to_open.connect(self.pickers_opening)
+            picker.settings_requested.connect(self.model_settings_requested)
         self._switch.clicked.connect(self._on_switch_clicked)
         self._gamma.option_chosen.connect(self._pair.set_gamma)
         self._appearance.changed.connect(self._on_pair_changed)

@@ -23,7 +23,7 @@ import msgspec
 
 from desktop_app.core.difference import Difference
 from desktop_app.core.errors import Problem
-from desktop_app.core.facts import Costs, MemoryKind, ModelFacts, Rollback
+from desktop_app.core.facts import Costs, Device, MemoryKind, ModelFacts, Rollback
 from desktop_app.core.rounds import EMITTED, Kind, Round, Seconds, Token
 from desktop_app.core.settings import AnswerSettings, ModelSettings
 from desktop_app.protocol import framing
@@ -65,6 +65,8 @@ LIFETIME_S = 60.0
 """A fake that nobody ends goes by itself, so that a failing test leaks nothing for long."""
 
 STRAY = 999_999
+
+PROCESSOR = Device("CPU", "A processor", 16_000_000_000, 16_000_000_000, is_gpu=False)
 
 WORDS = ("One ", "two ", "three ", "four ", "five ", "six ", "seven ", "eight ", "nine ", "ten.")
 
@@ -172,8 +174,8 @@ def facts(model: ModelSettings) -> ModelFacts:
         cache_k=model.cache_k,
         cache_v=model.cache_v,
         flash_attention=True,
-        cache_bytes=200_000,
-        compute_bytes=100_000,
+        cache_bytes=20_000_000,
+        compute_bytes=10_000_000,
         template="model",
         memory=MemoryKind.ATTENTION,
         rollback=Rollback.REMOVAL,
@@ -243,7 +245,7 @@ class ScriptedEngine:
     def _start(self) -> None:
         self._wait(self._script.ready_after_s)
         self._mishap(Phase.START, None)
-        self._send(Ready(self._script.protocol, "0.3.36", False, ()))
+        self._send(Ready(self._script.protocol, "0.3.36", False, (PROCESSOR,)))
         self._mishap(Phase.IDLE, None)
 
     def _obey(self, command: AnyCommand) -> None:

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop_app.core.errors import Blame, Fault, Problem
 from desktop_app.core.facts import Costs
-from desktop_app.core.settings import AnswerSettings, DraftSource, Rule
+from desktop_app.core.settings import AnswerSettings, DraftSource, LoadSettings, Rule
 from desktop_app.protocol.messages import Load
 from desktop_app.services.settings import SettingsService
 from tests.fakes.scripted_engine import Mishap, Phase, Script, journal_of
@@ -139,8 +139,18 @@ def test_a_changed_context_loads_again(qtbot: QtBot, build: Build) -> None:
     services = build()
     load(qtbot, services)
     with qtbot.waitSignal(services.engine.loaded):
-        services.settings.apply(replace(services.settings.current, n_ctx=512))
+        services.settings.apply(services.settings.current.with_loading(TARGET, LoadSettings(n_ctx=512)))
     assert [asked.target.n_ctx for asked in loads(services)] == [8192, 512]
+
+
+def test_each_model_is_loaded_by_its_own_settings(qtbot: QtBot, build: Build) -> None:
+    services = build()
+    current = services.settings.current
+    own = LoadSettings(n_ctx=512, threads=1)
+    services.settings.apply(current.with_loading(DRAFT, own))
+    load(qtbot, services)
+    [asked] = loads(services)
+    assert (asked.target, asked.draft) == (LoadSettings().of(TARGET), own.of(DRAFT))
 
 
 def test_choosing_a_pair_loads_once(qtbot: QtBot, build: Build) -> None:

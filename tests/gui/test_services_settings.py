@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from desktop_app.core.settings import LoadSettings
 from desktop_app.services.settings import SettingsService
 from desktop_app.services.settings_file import Settings, Theme, read
 
@@ -31,11 +32,11 @@ def test_a_burst_of_changes_makes_one_write(qtbot: QtBot, tmp_path: Path) -> Non
     writes: list[None] = []
     service.saved.connect(lambda: writes.append(None))
     for n_ctx in range(1000, 1010):
-        service.apply(replace(service.current, n_ctx=n_ctx))
+        service.apply(service.current.with_loading("/m/a.gguf", LoadSettings(n_ctx=n_ctx)))
     qtbot.waitUntil(lambda: bool(writes))
     service.flush()
     assert len(writes) == 1
-    assert read(tmp_path / "settings.json")[0].n_ctx == 1009
+    assert read(tmp_path / "settings.json")[0].loading_of("/m/a.gguf").n_ctx == 1009
 
 
 def test_nothing_new_is_no_change(qtbot: QtBot, tmp_path: Path) -> None:
@@ -46,9 +47,9 @@ def test_nothing_new_is_no_change(qtbot: QtBot, tmp_path: Path) -> None:
 
 def test_the_last_change_is_not_lost_at_the_end(tmp_path: Path) -> None:
     service = SettingsService(tmp_path / "settings.json")
-    service.apply(replace(service.current, n_ctx=77))
+    service.apply(replace(service.current, last_chat_id=77))
     service.flush()
-    assert read(tmp_path / "settings.json")[0].n_ctx == 77
+    assert read(tmp_path / "settings.json")[0].last_chat_id == 77
 
 
 def test_an_unreadable_file_is_told_and_replaced(tmp_path: Path) -> None:
@@ -57,7 +58,7 @@ def test_an_unreadable_file_is_told_and_replaced(tmp_path: Path) -> None:
     service = SettingsService(path)
     assert service.current == Settings()
     assert service.load_problem is not None
-    service.apply(replace(service.current, n_ctx=77))
+    service.apply(replace(service.current, last_chat_id=77))
     service.flush()
     assert SettingsService(path).load_problem is None
 
@@ -67,6 +68,6 @@ def test_a_failing_disk_is_a_problem_and_no_crash(qtbot: QtBot, tmp_path: Path) 
     blocked.write_text("")
     service = SettingsService(blocked / "settings.json")
     with qtbot.waitSignal(service.problem_raised) as raised:
-        service.apply(replace(service.current, n_ctx=77))
+        service.apply(replace(service.current, last_chat_id=77))
     assert raised.args is not None
     assert "could not be saved" in raised.args[0].message

@@ -11,16 +11,30 @@ from PySide6.QtWidgets import QAbstractButton, QDialogButtonBox, QDoubleSpinBox,
 from pytestqt.qtbot import QtBot
 
 from desktop_app.core.rounds import Kind
-from desktop_app.core.settings import AnswerSettings, DraftSource, Overflow, Rule, Sampling, Speculation
+from desktop_app.core.settings import (
+    AnswerSettings,
+    CacheType,
+    DraftSource,
+    FlashAttention,
+    LoadSettings,
+    Overflow,
+    Rule,
+    Sampling,
+    Speculation,
+)
+from desktop_app.protocol.messages import Part
 from desktop_app.services.settings_file import Settings, Theme
 from desktop_app.ui.settings.dialog import SettingsDialog
+from desktop_app.ui.settings.model_fields import ROWS
 
 UNUSUAL = Settings(
     target_path="/models/a.gguf",
     draft_path="/models/b.gguf",
-    n_ctx=2048,
-    gpu_layers=7,
-    threads=3,
+    loading={
+        "/models/a.gguf": LoadSettings(n_ctx=2048, gpu_layers=7, threads=3, batch_threads=4, cache_k=CacheType.Q8_0),
+        "/models/b.gguf": LoadSettings(gpu_layers=0, flash_attention=FlashAttention.OFF),
+        "/models/other.gguf": LoadSettings(n_ctx=512),
+    },
     answer=AnswerSettings(
         sampling=Sampling(0.35, 12, 0.8, 0.01, 1.15, 128, seed=42),
         speculation=Speculation(False, DraftSource.LOOKUP, 9, Rule.SHARED_NOISE, 6, 3),
@@ -95,6 +109,7 @@ def test_defaults_leave_models_switch_and_window_alone(dialog: SettingsDialog) -
         Settings(),
         target_path=UNUSUAL.target_path,
         draft_path=UNUSUAL.draft_path,
+        loading={"/models/other.gguf": LoadSettings(n_ctx=512)},
         window_geometry=UNUSUAL.window_geometry,
         hidden_kinds=UNUSUAL.hidden_kinds,
         answer=AnswerSettings(speculation=kept),
@@ -114,9 +129,7 @@ def test_every_field_explains_itself(dialog: SettingsDialog) -> None:
         "Stop strings",
         "Longest match",
         "Shortest match",
-        "Context",
-        "Layers on the GPU",
-        "Threads",
+        *(f"{row.label}, {part}" for row in ROWS for part in Part),
         "Theme",
         "System prompt",
     )

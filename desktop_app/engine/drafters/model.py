@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from desktop_app.core.acceptance import AcceptanceRule, Drafted
 from desktop_app.core.sampling import Logits
-from desktop_app.engine.llama.context import BATCH, Context
+from desktop_app.core.settings import BATCH
+from desktop_app.engine.llama.context import Context
 
 
 class ModelDrafter:

@@ -17,7 +17,7 @@ import numpy as np
 from desktop_app.core.errors import Blame, DraftglassError, Problem
 from desktop_app.core.facts import MemoryKind, Rollback
 from desktop_app.core.sampling import Logits
-from desktop_app.core.settings import GAMMA_MAX, ModelSettings
+from desktop_app.core.settings import BATCH, GAMMA_MAX, ModelSettings
 from desktop_app.engine.llama import backend, cache_options
 from desktop_app.engine.llama.abort import AbortFlag
 from desktop_app.engine.llama.buffers import Use, allocated_bytes
@@ -25,9 +25,6 @@ from desktop_app.engine.llama.memory import SEQUENCE, Memory
 from desktop_app.engine.llama.model import Model
 
 logger = logging.getLogger(__name__)
-
-BATCH = 512
-"""Tokens llama.cpp computes at once, at most."""
 
 PREFILL_CHUNK = 128
 """Tokens of a prompt between two progress reports and, on a GPU, two looks at the abort flag."""

@@ -6,13 +6,11 @@ from collections.abc import Iterable
 
 from desktop_app.services.model_shelf import ShelfItem
 from desktop_app.ui.models.choice import Choice
-
-_MB = 1_000_000
-_GB = 1_000_000_000
+from desktop_app.ui.sizes import size_words
 
 
 def target_choices(items: Iterable[ShelfItem]) -> tuple[Choice, ...]:
-    return tuple(_broken(item) or Choice(item.path, item.label, _size(item)) for item in items)
+    return tuple(_broken(item) or Choice(item.path, item.label, size_words(item.size_bytes)) for item in items)
 
 
 def draft_choices(items: Iterable[ShelfItem], target: str | None) -> tuple[Choice, ...]:
@@ -31,17 +29,9 @@ def _broken(item: ShelfItem) -> Choice | None:
 def _judged(item: ShelfItem, target: str | None) -> Choice:
     verdict = item.verdict
     if verdict is None:
-        return Choice(item.path, item.label, _size(item))
+        return Choice(item.path, item.label, size_words(item.size_bytes))
     if not verdict.ok:
         return Choice(item.path, item.label, f"does not fit: {verdict.reason}", usable=False)
     if item.path == target:
-        return Choice(item.path, item.label, f"the target itself, {_size(item)}")
-    return Choice(item.path, item.label, f"fits, {_size(item)}")
-
-
-def _size(item: ShelfItem) -> str:
-    if item.size_bytes is None:
-        return "–"
-    if item.size_bytes < _GB:
-        return f"{item.size_bytes / _MB:.0f} MB"
-    return f"{item.size_bytes / _GB:.1f} GB"
+        return Choice(item.path, item.label, f"the target itself, {size_words(item.size_bytes)}")
+    return Choice(item.path, item.label, f"fits, {size_words(item.size_bytes)}")

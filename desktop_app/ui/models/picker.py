@@ -15,10 +15,14 @@ from desktop_app.ui.models.choice import Choice
 
 
 class ModelPicker(MenuButton):
-    """`path_chosen` for a model of the list, `file_requested` for any other."""
+    """`path_chosen` for a model of the list, `file_requested` for any other.
+
+    `settings_requested` asks for the page that says how models are loaded.
+    """
 
     path_chosen = Signal(str)
     file_requested = Signal()
+    settings_requested = Signal()
     about_to_open = Signal()
 
     def __init__(self, what: str, parent: QWidget | None = None) -> None:
@@ -52,6 +56,7 @@ class ModelPicker(MenuButton):
         self._menu.addSeparator()
         self._add_extras(group)
         self._menu.addAction("Choose a GGUF file…").triggered.connect(self.file_requested)
+        self._menu.addAction("Model settings…").triggered.connect(self.settings_requested)
 
     def _add_choice(self, choice: Choice, group: QActionGroup) -> None:
         # What follows a tab stands in the menu's right-hand column.

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTabWidget, QVBoxLayout
 from desktop_app.core.settings import AnswerSettings, Speculation
 from desktop_app.services.settings_file import Settings
 from desktop_app.ui.settings.general_page import GeneralPage
-from desktop_app.ui.settings.model_page import ModelPage
+from desktop_app.ui.settings.model_page import KnownModels, ModelPage
 from desktop_app.ui.settings.sampling_page import SamplingPage
 from desktop_app.ui.settings.speculation_page import SpeculationPage
 
@@ -19,7 +19,7 @@ _Button = QDialogButtonBox.StandardButton
 
 
 class SettingsDialog(QDialog):
-    """`applied(Settings)` on OK and on Apply; fields outside its pages keep the value of `show_values`."""
+    """`applied(Settings)` on OK and on Apply; what is outside its pages stays as the last `rebase` said."""
 
     applied = Signal(object)
 
@@ -31,19 +31,19 @@ class SettingsDialog(QDialog):
         self._speculation = SpeculationPage()
         self._model = ModelPage()
         self._general = GeneralPage()
-        tabs = QTabWidget()
-        tabs.setDocumentMode(True)
-        tabs.addTab(self._sampling, "Answer")
-        tabs.addTab(self._speculation, "Speculation")
-        tabs.addTab(self._model, "Models")
-        tabs.addTab(self._general, "General")
+        self._tabs = QTabWidget()
+        self._tabs.setDocumentMode(True)
+        self._tabs.addTab(self._sampling, "Answer")
+        self._tabs.addTab(self._speculation, "Speculation")
+        self._tabs.addTab(self._model, "Models")
+        self._tabs.addTab(self._general, "General")
         self._buttons = QDialogButtonBox(_Button.Ok | _Button.Cancel | _Button.Apply | _Button.RestoreDefaults)
         for button in self._buttons.buttons():
             button.setIcon(QIcon())  # some desktops put icons of their own set there
         self._buttons.clicked.connect(self._on_clicked)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 12, 12)
-        column.addWidget(tabs)
+        column.addWidget(self._tabs)
         column.addWidget(self._buttons)
 
     def show_values(self, settings: Settings) -> None:
@@ -52,6 +52,18 @@ class SettingsDialog(QDialog):
         self._speculation.show_values(settings.answer.speculation)
         self._model.show_values(settings)
         self._general.show_values(settings)
+
+    def rebase(self, settings: Settings) -> None:
+        """The settings changed elsewhere; what is being edited here stays."""
+        self._settings = settings
+        self._model.rebase(settings)
+
+    def show_known(self, known: KnownModels) -> None:
+        self._model.show_known(known)
+
+    def show_models(self) -> None:
+        """Turn to the page of the models."""
+        self._tabs.setCurrentWidget(self._model)
 
     def values(self) -> Settings:
         settings = self._general.apply_to(self._model.apply_to(self._settings))
@@ -76,18 +88,8 @@ class SettingsDialog(QDialog):
                 self.accept()
 
     def _show_defaults(self) -> None:
-        """Defaults for what the pages show; what the top bar sets stays."""
-        mine = self._settings.answer.speculation
-        speculation = replace(Speculation(), enabled=mine.enabled, source=mine.source, gamma=mine.gamma)
-        fresh = Settings()
-        self.show_values(
-            replace(
-                self._settings,
-                n_ctx=fresh.n_ctx,
-                gpu_layers=fresh.gpu_layers,
-                threads=fresh.threads,
-                system_prompt=fresh.system_prompt,
-                theme=fresh.theme,
-                answer=replace(AnswerSettings(), speculation=speculation),
-            )
-        )
+        """Defaults for what the pages show; the rest stays."""
+        self._sampling.show_values(AnswerSettings())
+        self._speculation.show_values(Speculation())
+        self._model.show_defaults()
+        self._general.show_values(Settings())

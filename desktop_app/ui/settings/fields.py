@@ -2,8 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Generic, TypeVar
+
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDoubleSpinBox, QFormLayout, QLabel, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QFormLayout, QLabel, QSpinBox, QWidget
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+class ChoiceBox(QComboBox, Generic[Choice]):
+    """One value of an enumeration, by the texts given for them."""
+
+    def __init__(self, texts: Mapping[Choice, str]) -> None:
+        super().__init__()
+        self._choices = tuple(texts)
+        self.addItems(list(texts.values()))
+
+    def show_value(self, value: Choice) -> None:
+        self.setCurrentIndex(self._choices.index(value))
+
+    def value(self) -> Choice:
+        return self._choices[self.currentIndex()]
 
 
 def form(page: QWidget) -> QFormLayout:
@@ -21,10 +42,15 @@ def add_field(layout: QFormLayout, label: str, field: QWidget, explanation: str)
     caption = QLabel(label)
     caption.setToolTip(explanation)
     caption.setBuddy(field)
-    field.setToolTip(explanation)
-    field.setAccessibleName(label)
-    field.setAccessibleDescription(explanation)
+    name_field(field, label, explanation)
     layout.addRow(caption, field)
+
+
+def name_field(field: QWidget, name: str, explanation: str) -> None:
+    """For those who point at it and those who have it read aloud."""
+    field.setToolTip(explanation)
+    field.setAccessibleName(name)
+    field.setAccessibleDescription(explanation)
 
 
 def decimal(low: float, high: float, step: float, *, digits: int = 2) -> QDoubleSpinBox:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtWidgets import QComboBox, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
 
 from desktop_app.services.settings_file import Settings, Theme
-from desktop_app.ui.settings.fields import add_field, form
+from desktop_app.ui.settings.fields import ChoiceBox, add_field, form
 
 _THEMES = {Theme.SYSTEM: "As the system", Theme.LIGHT: "Light", Theme.DARK: "Dark"}
 
@@ -17,9 +17,7 @@ class GeneralPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = QComboBox()
-        for theme, text in _THEMES.items():
-            self._theme.addItem(text, theme)
+        self._theme = ChoiceBox(_THEMES)
         self._system_prompt = QPlainTextEdit()
         self._system_prompt.setProperty("look", "field")
         self._system_prompt.setTabChangesFocus(True)
@@ -35,9 +33,8 @@ class GeneralPage(QWidget):
         )
 
     def show_values(self, settings: Settings) -> None:
-        self._theme.setCurrentIndex(list(_THEMES).index(settings.theme))
+        self._theme.show_value(settings.theme)
         self._system_prompt.setPlainText(settings.system_prompt)
 
     def apply_to(self, settings: Settings) -> Settings:
-        theme = list(_THEMES)[self._theme.currentIndex()]
-        return replace(settings, theme=theme, system_prompt=self._system_prompt.toPlainText().strip())
+        return replace(settings, theme=self._theme.value(), system_prompt=self._system_prompt.toPlainText().strip())

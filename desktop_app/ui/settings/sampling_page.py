@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QPlainTextEdit, QSizePolicy, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPlainTextEdit, QSizePolicy, QSpinBox, QWidget
 
 from desktop_app.core.settings import AnswerSettings, Overflow, Sampling
-from desktop_app.ui.settings.fields import add_field, decimal, form, whole
+from desktop_app.ui.settings.fields import ChoiceBox, add_field, decimal, form, whole
 
 _SEED_MAX = 2**31 - 1
 _TOKENS_MAX = 131_072
@@ -59,9 +59,7 @@ class SamplingPage(QWidget):
         self._stop.setTabChangesFocus(True)
         self._stop.setFixedSize(260, 58)
         self._stop.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self._overflow = QComboBox()
-        for overflow, text in _OVERFLOWS.items():
-            self._overflow.addItem(text, overflow)
+        self._overflow = ChoiceBox(_OVERFLOWS)
         self._lay_out()
 
     def show_values(self, settings: AnswerSettings) -> None:
@@ -75,7 +73,7 @@ class SamplingPage(QWidget):
         self._seed.show_value(sampling.seed)
         self._max_tokens.setValue(settings.max_tokens)
         self._stop.setPlainText("\n".join(_escaped(stop) for stop in settings.stop))
-        self._overflow.setCurrentIndex(list(_OVERFLOWS).index(settings.overflow))
+        self._overflow.show_value(settings.overflow)
 
     def sampling(self) -> Sampling:
         return Sampling(
@@ -92,7 +90,7 @@ class SamplingPage(QWidget):
         return self._max_tokens.value()
 
     def overflow(self) -> Overflow:
-        return list(_OVERFLOWS)[self._overflow.currentIndex()]
+        return self._overflow.value()
 
     def stop(self) -> tuple[str, ...]:
         lines = self._stop.toPlainText().splitlines()
