@@ -32,6 +32,10 @@ class RoundEntry(msgspec.Struct, frozen=True):
     def gamma(self) -> int:
         return len(self.drafted)
 
+    @property
+    def rejected(self) -> int:
+        return int(self.own is not None and self.accepted < self.gamma)
+
 
 class RunRecord(msgspec.Struct, frozen=True):
     """One answer. `seconds` is decoding alone, the sum of the four parts; `prefill_s` is not in it.

@@ -12,7 +12,7 @@ from desktop_app.bench.plan import Gamma
 from desktop_app.bench.record import RunRecord
 from desktop_app.core.difference import Difference
 from desktop_app.core.metrics import ratio
-from desktop_app.core.speedup import expected_tokens
+from desktop_app.core.speedup import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +30,18 @@ class RunPair:
     def predicted_speedup(self) -> float:
         """What the cost model makes of the measured α and costs: Σ E(γ_r) · C(1) / Σ (draft + verify + overhead)_r.
 
-        This is `core.speedup.predicted_speedup` summed over rounds, each with the number γ_r of tokens drafted in it:
-        prompt lookup drafts nothing in many rounds, and near the token limit every drafter drafts less, so that no
-        single γ would do. C(1) is the plain run's verify time a token. What is left to differ from the measured
-        speedup is the assumption that every drafted token is kept with the same chance α, and the plain run's own
+        This is `core.speedup.predicted_speedup` summed over rounds, each with the number γ_r of tokens drafted in it
+        and the α of the rounds that drafted as many: auto drafts on where tokens are likely to be kept, prompt lookup
+        drafts nothing in many rounds, and near the token limit every drafter drafts less, so that no single γ and α
+        would do. C(1) is the plain run's verify time a token. What is left to differ from the measured speedup is the
+        assumption that every drafted token of such rounds is kept with the same chance, and the plain run's own
         overhead.
         """
-        # A run in which no drafted token was judged has no α and needs none.
-        alpha = acceptance_rate([self.speculative]) or 0.0
-        expected = sum(expected_tokens(alpha, entry.gamma) for entry in self.speculative.round_log)
+        outcomes: dict[int, Outcome] = {}
+        for entry in self.speculative.round_log:
+            outcome = outcomes.get(entry.gamma, Outcome(entry.gamma))
+            outcomes[entry.gamma] = outcome.plus(entry.accepted, entry.rejected)
+        expected = sum(outcome.expected_tokens for outcome in outcomes.values())
         return expected * self.plain.verify_s / self.plain.tokens / self.speculative.seconds
 
 

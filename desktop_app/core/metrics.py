@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from desktop_app.core.rounds import Kind, Round, Seconds
+from desktop_app.core.speedup import Outcome
 
 
 @dataclass(slots=True)
@@ -15,8 +16,8 @@ class Tally:
     counts: dict[Kind, int] = field(default_factory=lambda: dict.fromkeys(Kind, 0))
     rounds: int = 0
     """Target passes, plain steps included."""
-    rounds_by_gamma: dict[int, int] = field(default_factory=dict)
-    """Speculative rounds by how many tokens they drafted."""
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    """Of the speculative rounds, by how many tokens they drafted."""
     seconds: Seconds = Seconds()
     accepted_per_round: dict[int, int] = field(default_factory=dict)
     """Speculative rounds by how many drafted tokens they accepted."""
@@ -34,8 +35,9 @@ class Tally:
         self.rounds += 1
         self.seconds = self.seconds + round_.seconds
         if round_.gamma:
-            self.rounds_by_gamma[round_.gamma] = self.rounds_by_gamma.get(round_.gamma, 0) + 1
             accepted = round_.count(Kind.ACCEPTED)
+            outcome = self.outcomes.get(round_.gamma, Outcome(round_.gamma))
+            self.outcomes[round_.gamma] = outcome.plus(accepted, round_.count(Kind.REJECTED))
             self.accepted_per_round[accepted] = self.accepted_per_round.get(accepted, 0) + 1
 
     @property
@@ -46,12 +48,12 @@ class Tally:
 
     @property
     def speculative_rounds(self) -> int:
-        return sum(self.rounds_by_gamma.values())
+        return sum(outcome.rounds for outcome in self.outcomes.values())
 
     @property
     def drafted(self) -> int:
         """Tokens drafted."""
-        return sum(gamma * rounds for gamma, rounds in self.rounds_by_gamma.items())
+        return sum(outcome.gamma * outcome.rounds for outcome in self.outcomes.values())
 
     @property
     def tok_per_s(self) -> float | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from desktop_app.core.facts import Costs
 
 WORTHWHILE = 1.05
@@ -13,6 +15,27 @@ def expected_tokens(alpha: float, gamma: int) -> float:
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha must lie in 0 … 1, got {alpha}")
     return float(sum(alpha**i for i in range(gamma + 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of the drafting rounds with one γ."""
+
+    gamma: int
+    rounds: int = 0
+    accepted: int = 0
+    rejected: int = 0
+
+    def plus(self, accepted: int, rejected: int) -> Outcome:
+        """With one round more."""
+        return Outcome(self.gamma, self.rounds + 1, self.accepted + accepted, self.rejected + rejected)
+
+    @property
+    def expected_tokens(self) -> float:
+        """What these rounds should emit by the cost model: E(γ) of each, at the α that was measured in them."""
+        judged = self.accepted + self.rejected
+        # Rounds in which no drafted token was judged have no α and need none.
+        return self.rounds * expected_tokens(self.accepted / judged if judged else 0.0, self.gamma)
 
 
 def predicted_speedup(

@@ -28,7 +28,7 @@ _NEXT_PRIOR = 0.75
 _PRIOR_WEIGHT = 2.0
 """Judged tokens that a prior counts for."""
 
-_OPTIMISM = 0.3
+_OPTIMISM = 0.15
 """Standard errors above the mean at which a chance is taken: what is hardly known is worth a try."""
 
 _LOWEST, _HIGHEST = 0.01, 0.998
@@ -37,7 +37,7 @@ _LOWEST, _HIGHEST = 0.01, 0.998
 _HALF_LIFE = 192
 """Emitted tokens after which what was learned counts half: texts change."""
 
-_MOOD_STEP = 0.3
+_MOOD_STEP = 0.15
 _MOOD_HALF_LIFE = 32
 """How far, in log odds, one surprise moves the mood, and the emitted tokens after which half of it is forgotten."""
 

@@ -17,8 +17,11 @@ from desktop_app.core.rounds import Kind, Round
 from desktop_app.core.settings import GAMMA_MAX
 from desktop_app.core.speedup import WORTHWHILE
 
+_FIRST_PLAIN = 2
+"""Plain steps at the start of an answer: the machine may have changed since the last one."""
+
 _REFIT_ROUNDS = 64
-"""Drafting rounds in a row after which one plain step is taken, so that the plain cost follows the machine."""
+"""Drafting rounds after which one plain step is taken, so that the plain cost follows the machine."""
 
 _PROBE_FIRST, _PROBE_LAST = 8, 256
 """Emitted tokens between two probes while speculation is off; each failed one doubles them."""
@@ -74,6 +77,7 @@ class AutoPacer:
         self._bank: TimeBank | None = None
         self._rate: float | None = None
         self._plan = _Plan()
+        self._plain_due = _FIRST_PLAIN
         self._drafting_rounds = 0
         self._plain_rounds = 0
         self._probe_interval = _PROBE_FIRST
@@ -87,15 +91,13 @@ class AutoPacer:
 
     def begin(self, *, room: int, depth: int) -> None:
         self._plan = _Plan(min(room, GAMMA_MAX), depth)
-        if not self._costs.known:
+        if self._plain_due or not self._costs.known:
             self._plan.room = 0
             return
         if self._bank is None:
             self._bank = TimeBank(self._costs.plain_s(depth), answer_tokens=self._answer_tokens)
         if self._has_model:
             self._plan.model_speedup = self._best_speedup(self._acceptance.after(START), self._acceptance.steady)
-        if self._drafting_rounds >= _REFIT_ROUNDS:
-            self._plan.room = 0
 
     def limit(self, *, free: bool, lag: int) -> int:
         plan = self._plan
@@ -206,11 +208,13 @@ class AutoPacer:
 
     def _count(self, round_: Round, emitted: int, accepted: int) -> None:
         if not round_.gamma:
-            self._drafting_rounds = 0
+            self._plain_due = max(0, self._plain_due - 1)
             self._plain_rounds += 1
             self._since_probe += emitted
             return
         self._drafting_rounds += 1
+        if self._drafting_rounds == _REFIT_ROUNDS:
+            self._plain_due, self._drafting_rounds = 1, 0
         self._since_probe = 0
         if self._plan.trial is not _Trial.PROBE:
             self._plain_rounds = 0

@@ -12,7 +12,9 @@ from desktop_app.core.rounds import Seconds
 from desktop_app.core.settings import GAMMA_MAX
 
 _MEMORY = 7
-"""Latest rounds of one size whose median corrects the calibration: few enough to follow a machine that heats up."""
+_PLAIN_MEMORY = 3
+"""Latest rounds of one size whose median corrects the calibration: few enough to follow a machine that heats up, and
+fewest of plain rounds, since what an answer may take is measured by them."""
 
 _CALIBRATION_VOTES = 2
 """The calibration counts like this many rounds, so that one hiccup does not banish a size for good."""
@@ -75,7 +77,8 @@ class CostModel:
             if n > 1:
                 return
             self._depth, self._calibrated = depth, _by_size(((1, rest),))
-        self._ratios.setdefault(n, deque(maxlen=_MEMORY)).append(rest / self._at_load(n, depth))
+        ratios = self._ratios.setdefault(n, deque(maxlen=_PLAIN_MEMORY if n == 1 else _MEMORY))
+        ratios.append(rest / self._at_load(n, depth))
         self._corrections.clear()
         if drafted and lag <= _LAG_OF_A_ROUND:
             self._draft_steps.append(seconds.draft / drafted)

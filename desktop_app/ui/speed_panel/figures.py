@@ -9,7 +9,6 @@ from desktop_app.core.facts import Costs
 from desktop_app.core.metrics import Tally, ratio
 from desktop_app.core.rounds import Kind
 from desktop_app.core.settings import DraftSource, Speculation
-from desktop_app.core.speedup import expected_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +130,11 @@ def _predicted_speedup(tally: Tally, baseline: Baseline | None) -> float | None:
     """(Σ E(γ) + P)·C(1) / T: the drafting rounds, each with its γ, and P plain passes in T seconds of decoding.
 
     Where every round drafted the same γ, this is `core.speedup.predicted_speedup` at the measured costs. It differs
-    from the measured speedup by what the model assumes: that every draft token is kept with the same chance α.
+    from the measured speedup by what the model assumes: that in rounds of one γ every drafted token is kept with the
+    same chance α.
     """
-    alpha = tally.acceptance_rate
-    if alpha is None or baseline is None:
+    if tally.acceptance_rate is None or baseline is None:
         return None
     plain_passes = tally.rounds - tally.speculative_rounds
-    drafting = sum(rounds * expected_tokens(alpha, gamma) for gamma, rounds in tally.rounds_by_gamma.items())
+    drafting = sum(outcome.expected_tokens for outcome in tally.outcomes.values())
     return baseline.speedup(ratio(drafting + plain_passes, tally.seconds.total))

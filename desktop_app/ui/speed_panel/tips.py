@@ -47,7 +47,7 @@ HISTOGRAM = (
 PREDICTED = (
     "Speedup by the cost model, a ratio: E(γ) · plain pass / time of a round, where "
     "E(γ) = (1 − α^(γ+1)) / (1 − α) is how many tokens a round should emit. α, γ and the times of drafting, "
-    "verifying and the rest are those measured in this answer, γ is taken round by round. "
+    "verifying and the rest are those measured in this answer; rounds of different γ have an α each. "
     "Where it differs from the measured one, acceptance was not equally likely for every token."
 )
 MEASURED = "Speedup as measured, a ratio: mean speed of this answer over the speed of plain decoding."
