@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from desktop_app.core.facts import Costs
 from desktop_app.core.rounds import Kind
-from desktop_app.core.settings import AnswerSettings, DraftSource, Rule, Sampling
+from desktop_app.core.settings import AnswerSettings, DraftSource, Rule, Sampling, Speculation
 from desktop_app.engine.pair import Pair
 from tests.model.helpers import GREEDY, PLAIN, run_answer, speculating
 
@@ -33,6 +36,10 @@ PROMPTS = (
     "Give two synonyms for 'happy'.",
     "Write a limerick about a programmer.",
 )
+REPEATING = "Repeat after me: the quick brown fox, the quick brown fox, the quick brown fox."
+HOPEFUL = Costs(0, ((1, 1.0), (17, 1.1)), 0.001)
+"""As if drafting cost next to nothing, so that auto tries it."""
+
 TOKENS = 20
 GAMMAS = tuple(range(1, 9))
 
@@ -46,6 +53,27 @@ def test_greedy_text_is_the_same_on_and_off(starter: Pair, prompt: str) -> None:
         assert reply.ids == plain.ids, f"gamma {gamma}"
         assert reply.text == plain.text
         assert reply.finished.stop is plain.finished.stop
+
+
+@pytest.mark.parametrize("source", [DraftSource.MODEL, DraftSource.LOOKUP, DraftSource.BOTH])
+def test_auto_changes_no_text_either(starter: Pair, source: DraftSource) -> None:
+    speculation = Speculation(source=source)
+    drafted = 0
+    for prompt in (*PROMPTS[4:8], REPEATING):
+        plain = run_answer(starter, prompt, AnswerSettings(GREEDY, PLAIN, 48))
+        starter.experience.calibrate(HOPEFUL)
+        reply = run_answer(starter, prompt, AnswerSettings(GREEDY, speculation, 48))
+        assert reply.ids == plain.ids, prompt
+        drafted += reply.tally.drafted
+
+    assert drafted > 0
+
+
+def test_beside_a_model_prompt_lookup_drafts_where_text_repeats(starter: Pair) -> None:
+    settings = AnswerSettings(GREEDY, replace(speculating(4), source=DraftSource.BOTH), 48)
+    tokens = [token for round_ in run_answer(starter, REPEATING, settings).rounds for token in round_.tokens]
+
+    assert {token.q == 1.0 for token in tokens if token.q is not None} == {True, False}
 
 
 def test_the_greedy_runs_really_speculate(starter: Pair) -> None:
@@ -68,11 +96,10 @@ def test_shared_noise_gives_the_same_text_for_every_gamma(starter: Pair, prompt:
 
 def test_shared_noise_gives_the_same_text_with_prompt_lookup(starter: Pair) -> None:
     sampling = Sampling(temperature=0.8, seed=3)
-    prompt = "Repeat after me: the quick brown fox, the quick brown fox, the quick brown fox."
-    plain = run_answer(starter, prompt, AnswerSettings(sampling, speculating(0, rule=Rule.SHARED_NOISE), 48))
+    plain = run_answer(starter, REPEATING, AnswerSettings(sampling, speculating(0, rule=Rule.SHARED_NOISE), 48))
 
     lookup = speculating(6, DraftSource.LOOKUP, Rule.SHARED_NOISE)
-    assert run_answer(starter, prompt, AnswerSettings(sampling, lookup, 48)).ids == plain.ids
+    assert run_answer(starter, REPEATING, AnswerSettings(sampling, lookup, 48)).ids == plain.ids
 
 
 @pytest.mark.parametrize("penalty", [1.3, 0.8])
