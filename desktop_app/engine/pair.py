@@ -9,15 +9,17 @@ from desktop_app.core.errors import Blame, DraftglassError, Fault, Problem
 from desktop_app.core.facts import ModelFacts, Rollback
 from desktop_app.core.pacing import Experience, pacer_for
 from desktop_app.core.pairing import VocabFacts, compare
-from desktop_app.core.settings import GAMMA_MAX, AnswerSettings, DraftSource, ModelSettings, Speculation
+from desktop_app.core.settings import AUTO_LAYERS, GAMMA_MAX, AnswerSettings, DraftSource, ModelSettings, Speculation
 from desktop_app.engine.drafters.base import Drafter
 from desktop_app.engine.drafters.lookup import LookupDrafter
 from desktop_app.engine.drafters.model import ModelDrafter
 from desktop_app.engine.generation import Generation, Task
+from desktop_app.engine.llama import backend
 from desktop_app.engine.llama.abort import AbortFlag
 from desktop_app.engine.llama.context import Context
-from desktop_app.engine.llama.model import Model
+from desktop_app.engine.llama.model import Model, offloadable_layers
 from desktop_app.engine.llama.template import ChatTemplate
+from desktop_app.engine.placement import fewer_and_fewer, first_that_fits
 from desktop_app.engine.threads import automatic_threads
 from desktop_app.protocol.messages import Part
 
@@ -151,11 +153,17 @@ class Pair:
             draft.close()
 
     def _open(self, settings: ModelSettings, part: Part, on_progress: OnProgress) -> LoadedModel:
+        if settings.gpu_layers != AUTO_LAYERS or not backend.supports_gpu():
+            return self._open_with(settings.gpu_layers, settings, part, on_progress)
+        counts = fewer_and_fewer(lambda: offloadable_layers(settings.path))
+        return first_that_fits(counts, lambda count: self._open_with(count, settings, part, on_progress))
+
+    def _open_with(self, gpu_layers: int, settings: ModelSettings, part: Part, on_progress: OnProgress) -> LoadedModel:
         def report(fraction: float) -> bool:
             on_progress(part, fraction)
             return not self._abort.is_set()
 
-        model = Model(settings.path, gpu_layers=settings.gpu_layers, on_progress=report)
+        model = Model(settings.path, gpu_layers=gpu_layers, on_progress=report)
         try:
             template = ChatTemplate(model)
             # A draft appends its tokens one pass at a time, where snapshots don't help.

@@ -266,5 +266,8 @@ class Worker:
 _NO_MODEL = Problem("No model is loaded.", "Choose a target model first.", Blame.USER, Fault.NO_MODEL)
 
 _OUT_OF_MEMORY = Problem(
-    "The machine is out of memory.", "Choose a smaller model or context.", Blame.ENVIRONMENT, Fault.OUT_OF_MEMORY
+    "The machine is out of memory.",
+    "Set a smaller context in the model settings, or choose a smaller model.",
+    Blame.ENVIRONMENT,
+    Fault.OUT_OF_MEMORY,
 )

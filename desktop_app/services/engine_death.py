@@ -11,7 +11,7 @@ from desktop_app.core.errors import Blame, Fault, Problem
 KEPT = "The text so far is kept; the next message starts the engine again."
 
 _MEMORY = re.compile(
-    r"out of memory|out of device memory|OutOfDeviceMemory|cudaMalloc|bad_alloc|MemoryError|"
+    r"out of memory|out of device memory|OutOfDeviceMemory|cudaMalloc|bad_alloc|MemoryError|mem_buffer != NULL|"
     r"(?:failed|unable|cannot) to allocate",
     re.IGNORECASE,
 )
@@ -38,8 +38,8 @@ def explain_exit(code: int, *, crashed: bool, log: Iterable[str]) -> Problem:
     memory = killed or (cause is not None and _MEMORY.search(cause) is not None)
     what = cause or ("the system killed it, probably for want of memory" if killed else "no cause given")
     return stopped(
-        f"{what} ({how})",
-        hint=f"Choose a smaller model or a shorter context. {KEPT}" if memory else KEPT,
+        f"it ran out of memory, {what} ({how})" if memory and cause else f"{what} ({how})",
+        hint=f"Set a smaller context in the model settings, or choose a smaller model. {KEPT}" if memory else KEPT,
         fault=Fault.OUT_OF_MEMORY if memory else Fault.ENGINE_DIED,
     )
 

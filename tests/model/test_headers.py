@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from desktop_app.core.pairing import Verdict
+from desktop_app.engine.llama.model import offloadable_layers
 from desktop_app.library.models import describe
 from desktop_app.library.pairing import header_verdict
 from desktop_app.library.starter import is_starter_target
@@ -31,3 +32,7 @@ def test_another_family_does_not_fit(starter_target: Path, qwen_draft: Path, gem
     assert verdict.reason == "the draft has another vocabulary (token 5 differs)"
     assert "“<file_sep>” in the target and “&” in the draft" in verdict.detail
     assert "kind of vocabulary" in header_verdict(starter_target, gemma).reason
+
+
+def test_llama_cpp_counts_the_layers_as_the_header_does(starter_target: Path) -> None:
+    assert offloadable_layers(str(starter_target)) == (describe(starter_target).n_layers or 0) + 1

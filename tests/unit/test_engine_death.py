@@ -21,6 +21,7 @@ LOADING = ["llama_model_loader: loaded meta data", "load_tensors: offloaded 29/2
         "CUDA error: an illegal memory access was encountered",
         "alloc_tensor_range: failed to allocate Vulkan0 buffer of size 123",
         "terminate called after throwing an instance of 'std::bad_alloc'",
+        "/src/ggml.c:1644: GGML_ASSERT(ctx->mem_buffer != NULL) failed",
         "MemoryError",
         "ValueError: bad shape",
         "Fatal Python error: Segmentation fault",
@@ -43,7 +44,12 @@ def test_running_out_of_memory_has_its_own_hint() -> None:
     problem = explain_exit(signal.SIGABRT, crashed=True, log=["cudaMalloc failed: out of memory"])
     assert problem.fault is Fault.OUT_OF_MEMORY
     assert "smaller model" in problem.hint
-    assert problem.message == "Engine stopped: cudaMalloc failed: out of memory (signal SIGABRT)"
+    assert problem.message == "Engine stopped: it ran out of memory, cudaMalloc failed: out of memory (signal SIGABRT)"
+
+
+def test_a_graph_that_found_no_memory_is_a_shortage_too() -> None:
+    log = ["/src/ggml.c:1644: GGML_ASSERT(ctx->mem_buffer != NULL) failed"]
+    assert explain_exit(signal.SIGABRT, crashed=True, log=log).fault is Fault.OUT_OF_MEMORY
 
 
 def test_a_silent_kill_is_probably_the_system_short_of_memory() -> None:

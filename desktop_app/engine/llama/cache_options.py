@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 import llama_cpp.llama_cpp as api
 
-from desktop_app.core.errors import Blame, Fault, Problem
+from desktop_app.core.errors import Blame, Problem
 from desktop_app.core.settings import CacheType, FlashAttention, ModelSettings
+from desktop_app.engine.llama.shortage import lacks_memory, out_of_memory
 
 _CACHE_TYPES = {
     CacheType.F16: api.GGML_TYPE_F16,
@@ -21,7 +22,8 @@ _FLASH_ATTENTION = {
 }
 _WITHOUT_FLASH_ATTENTION = ("Flash Attention not supported", "flash_attn is not compatible")
 _NO_SUCH_CACHE = ("does not divide", "requires", "does not support different")
-"""How llama.cpp's refusals of types read; any other is about memory."""
+"""How llama.cpp's refusals of types read."""
+_REMEDIES = "Set a smaller context or a cache of q8_0 in the model settings, or choose a smaller model."
 
 
 def apply(settings: ModelSettings, params: api.llama_context_params) -> None:
@@ -49,9 +51,10 @@ def refusal(settings: ModelSettings, cause: str) -> Problem:
             "Set both to f16.",
             Blame.USER,
         )
+    if lacks_memory(cause):
+        return out_of_memory(f"a context of {settings.n_ctx:,} tokens", cause, _REMEDIES)
     return Problem(
-        f"There is no room for a context of {settings.n_ctx} tokens: {cause or 'no reason given'}.",
-        "Set a smaller context or choose a smaller model.",
+        f"llama.cpp could not make a context of {settings.n_ctx:,} tokens: {cause or 'it gave no reason'}.",
+        "Set everything to its default in the model settings, or choose another model.",
         Blame.ENVIRONMENT,
-        Fault.OUT_OF_MEMORY,
     )

@@ -12,6 +12,7 @@ import llama_cpp.llama_cpp as api
 from desktop_app.core.errors import Blame, DraftglassError, Fault, Problem
 from desktop_app.core.facts import MemoryKind
 from desktop_app.engine.llama import backend
+from desktop_app.engine.llama.shortage import lacks_memory, out_of_memory
 from desktop_app.engine.llama.vocabulary import Vocabulary
 
 
@@ -39,7 +40,7 @@ class Model:
         self.memory = _memory_kind(self._handle)
         self.description = self._text(api.llama_model_desc)
         self.name = self.metadata("general.name") or Path(path).name
-        offloadable = self.n_layers + 1
+        offloadable = self.n_layers + 1  # as `offloadable_layers` counts
         asked = offloadable if gpu_layers < 0 else min(gpu_layers, offloadable)
         self.gpu_layers = asked if backend.supports_gpu() else 0
 
@@ -54,10 +55,7 @@ class Model:
         return raw.decode("utf-8", errors="replace") if raw else None
 
     def metadata(self, key: str) -> str | None:
-        buffer = ctypes.create_string_buffer(512)
-        if api.llama_model_meta_val_str(self._handle, key.encode(), buffer, len(buffer)) < 0:
-            return None
-        return buffer.value.decode("utf-8", errors="replace")
+        return _metadata(self._handle, key)
 
     def close(self) -> None:
         api.llama_model_free(self._handle)
@@ -74,6 +72,28 @@ def _memory_kind(handle: int) -> MemoryKind:
     if api.llama_model_is_recurrent(handle):
         return MemoryKind.RECURRENT
     return MemoryKind.SLIDING_WINDOW if api.llama_model_n_swa(handle) > 0 else MemoryKind.ATTENTION
+
+
+def offloadable_layers(path: str) -> int:
+    """Layers of a model, the output layer counted as one. Reads no weights. Raises DraftglassError as `Model` does."""
+    backend.start()
+    backend.take_errors()
+    params = api.llama_model_default_params()
+    params.vocab_only = True
+    handle = api.llama_model_load_from_file(os.fsencode(path), params)
+    if not handle:
+        raise _refusal(path)
+    try:
+        return int(_metadata(handle, f"{_metadata(handle, 'general.architecture')}.block_count") or 0) + 1
+    finally:
+        api.llama_model_free(handle)
+
+
+def _metadata(handle: int, key: str) -> str | None:
+    buffer = ctypes.create_string_buffer(512)
+    if api.llama_model_meta_val_str(handle, key.encode(), buffer, len(buffer)) < 0:
+        return None
+    return buffer.value.decode("utf-8", errors="replace")
 
 
 def _load(path: str, gpu_layers: int, on_progress: Callable[[float], bool]) -> int:
@@ -102,15 +122,10 @@ def _load(path: str, gpu_layers: int, on_progress: Callable[[float], bool]) -> i
 
 def _refusal(path: str) -> DraftglassError:
     name, cause = Path(path).name, backend.take_errors()
-    if "alloc" in cause or "memory" in cause:
-        return DraftglassError(
-            Problem(
-                f"There is not enough memory for {name}: {cause}",
-                "Choose a smaller model, or close other programs.",
-                Blame.ENVIRONMENT,
-                Fault.OUT_OF_MEMORY,
-            )
-        )
+    if lacks_memory(cause):
+        fewer_layers = ", put fewer layers on the GPU in the model settings" if backend.supports_gpu() else ""
+        remedies = f"Choose a smaller model{fewer_layers}, or close other programs."
+        return DraftglassError(out_of_memory(f"the weights of {name}", cause, remedies))
     return DraftglassError(
         Problem(
             f"{name} can't be loaded: {cause or 'llama.cpp gave no reason'}.",

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from desktop_app.core.facts import Device, ModelFacts
-from desktop_app.core.settings import DraftSource, LoadSettings
+from desktop_app.core.settings import LoadSettings
 from desktop_app.library.models import ModelFile
 from desktop_app.protocol.messages import Part
 from desktop_app.services.settings_file import Settings
@@ -172,7 +172,7 @@ class ModelPage(QWidget):
     def _changed(self) -> list[Part]:
         """What applying loads anew: with another target the draft as well, unless something else drafts."""
         changed = [part for part in Part if self._path(part) and self._loading(part) != self._applied(part)]
-        drafts = self._path(Part.DRAFT) and self._settings.answer.speculation.source is DraftSource.MODEL
+        drafts = self._path(Part.DRAFT) and self._settings.answer.speculation.source.uses_model
         return [part for part in Part if changed and (part in changed if part is Part.TARGET else drafts)]
 
 
