@@ -164,6 +164,15 @@ class TestAuto:
         assert all(round_.gamma == 0 for round_ in world.answer(pacer, TOKENS, 6))
         assert not pacer.pace.speculating
 
+    def test_sizes_above_the_lower_envelope_are_left_out(self) -> None:
+        """Where four tokens cost more than five, as some kernels have it, four are never verified."""
+        dented = _measured((1, 1), (2, 1.2), (3, 1.4), (4, 2.4), (5, 1.7), (9, 2.2), (17, 3.2))
+        rounds = [round_ for answer in session(World(always(0.8), 0.02, dented)) for round_ in answer]
+        sizes = {round_.gamma + 1 for round_ in rounds if round_.position + GAMMA_MAX < TOKENS}
+
+        assert 4 not in sizes
+        assert len(sizes) > 3
+
     def test_now_and_then_a_plain_step_keeps_the_plain_cost_known(self) -> None:
         world = World(always(1.0), 0.02, flat)
         rounds = session(world, answers=1)[0]
