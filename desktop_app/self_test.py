@@ -33,6 +33,8 @@ from desktop_app.ui.transcript.message_view import AnswerView
 TIMEOUT_S = 60
 PROMPT = "Count from one to twenty in words, separated by commas."
 _MAX_TOKENS = 64
+_GAMMA = 4
+"""Fixed: auto might rightly draft nothing."""
 _LOOK_MS = 20
 _WORD_LENGTH = 3
 """Shorter ones may be the mark of a list item."""
@@ -145,7 +147,7 @@ def _settings() -> Settings:
         draft_path=str(paths.models_dir() / DRAFT_NAME),
         answer=AnswerSettings(
             sampling=Sampling(temperature=0.0),
-            speculation=Speculation(enabled=True, source=DraftSource.MODEL),
+            speculation=Speculation(enabled=True, source=DraftSource.MODEL, gamma=_GAMMA),
             max_tokens=_MAX_TOKENS,
         ),
     )

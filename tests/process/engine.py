@@ -15,7 +15,7 @@ from typing import TypeVar
 import psutil
 
 from desktop_app.core.rounds import emitted_ids
-from desktop_app.core.settings import AnswerSettings, ModelSettings, Sampling
+from desktop_app.core.settings import AnswerSettings, ModelSettings, Sampling, Speculation
 from desktop_app.protocol.framing import encode, event_reader
 from desktop_app.protocol.messages import (
     AnyCommand,
@@ -177,7 +177,9 @@ def settings(path: Path | str, n_ctx: int = N_CTX, threads: int = 0) -> ModelSet
 def ask(request: int, text: str = QUESTION, max_tokens: int = 24) -> Generate:
     """Greedy and speculating."""
     return Generate(
-        request, (ChatMessage(Role.USER, text),), AnswerSettings(Sampling(temperature=0.0), max_tokens=max_tokens)
+        request,
+        (ChatMessage(Role.USER, text),),
+        AnswerSettings(Sampling(temperature=0.0), Speculation(gamma=4), max_tokens),
     )
 
 

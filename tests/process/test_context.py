@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from desktop_app.core.errors import Fault
-from desktop_app.core.settings import AnswerSettings, Overflow, Sampling
+from desktop_app.core.settings import AnswerSettings, Overflow, Sampling, Speculation
 from desktop_app.protocol.messages import (
     Calibrated,
     ChatMessage,
@@ -31,7 +31,7 @@ from tests.process.engine import STORY, Engine, settings
 pytestmark = [pytest.mark.process, pytest.mark.model]
 
 SMALL, LARGE = 256, 1024
-GREEDY = AnswerSettings(Sampling(temperature=0.0), max_tokens=8)
+GREEDY = AnswerSettings(Sampling(temperature=0.0), Speculation(gamma=4), max_tokens=8)
 STOP = replace(GREEDY, overflow=Overflow.STOP)
 QUESTIONS = [f"And a {animal}?" for animal in ("cat", "fox", "crow", "wolf", "frog", "moth")]
 
