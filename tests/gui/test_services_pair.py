@@ -242,7 +242,7 @@ def test_a_death_while_loading_is_reported(qtbot: QtBot, build: Build) -> None:
         services.pair.load()
     assert raised.args is not None
     assert raised.args[0].fault is Fault.OUT_OF_MEMORY
-    assert chip(services) == "Engine stopped: cudaMalloc failed: out of memory (signal SIGABRT)"
+    assert chip(services) == "Engine stopped: it ran out of memory, cudaMalloc failed: out of memory (signal SIGABRT)"
     assert not services.pair.loading
 
 
